@@ -1,0 +1,54 @@
+# Every target does its own set-up in .venv (see tools/bootstrap.py); the second run finds it ready.
+#   make PYTHON=python3.12 ...   another Python      make test ARGS="-k dot"   options for pytest
+#   TORCH=no make test           without PyTorch     make test JOBS=8          tests at once
+
+PYTHON ?= python3
+JOBS   ?= 2
+ARGS   ?=
+BIN    := .venv/bin
+
+BOOTSTRAP := $(PYTHON) tools/bootstrap.py
+PYTEST    := $(BIN)/python -m pytest -n $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-full check fix bench docs clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+demo: ## run the examples on every installed backend and compare with numpy
+	@$(BOOTSTRAP) --compiler
+	@$(BIN)/python -m examples.demo $(ARGS)
+
+test: ## the tests, without those marked slow
+	@$(BOOTSTRAP) --extras test --torch --compiler
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-full: ## all tests
+	@$(BOOTSTRAP) --extras test --torch --compiler
+	@$(PYTEST) $(ARGS)
+
+check: ## ruff, ruff format, mypy --strict, import-linter
+	@$(BOOTSTRAP) --extras test,dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+fix: ## let ruff repair and format what it can
+	@$(BOOTSTRAP) --extras test,dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: ## the benchmarks (needs a quiet machine; see benchmarks/README.md)
+	@$(BOOTSTRAP) --extras test --torch --compiler
+	@$(BIN)/python -m benchmarks.latency
+	@$(BIN)/python -m benchmarks.cpu_vs_peers
+
+docs: ## the documentation, into site/
+	@$(BOOTSTRAP) --extras docs
+	@$(BIN)/mkdocs build --strict --config-file docs/mkdocs.yml
+
+clean: ## remove what the targets made
+	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,156 @@
+"""Sets up .venv for a make target: creates it, installs what the target needs, and does nothing the second time.
+
+Needs nothing but Python's standard library, 3.10 or later. What was installed is remembered in .venv/bootstrap.json
+beside a hash of pyproject.toml, so a changed dependency is installed at the next call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "bootstrap.json"
+MINIMUM = (3, 10)
+TORCH = "torch==2.13.0"
+TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+
+NO_VENV = """\
+error: this Python ({python}) cannot create virtual environments: the module `{missing}` is missing.
+  Debian, Ubuntu:  apt install python3-venv
+  elsewhere:       install Python from https://www.python.org or with uv, then: make PYTHON=/path/to/python3"""
+
+NO_COMPILER = """\
+note: no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang): the backend `cpu_c` is left out.
+  With one command:  {python} -m pip install ziglang
+  Debian, Ubuntu:    apt install gcc"""
+
+
+def main() -> int:
+    """Parses the command line and does the set-up; the exit status is 0 if the target can run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--extras", default="", help="extras of the package to install, comma-separated")
+    parser.add_argument("--torch", action="store_true", help="try to install a CPU build of PyTorch")
+    parser.add_argument("--compiler", action="store_true", help="say so when no C compiler is found")
+    options = parser.parse_args()
+
+    if sys.version_info < MINIMUM:
+        print(
+            f"error: Python {'.'.join(map(str, MINIMUM))} or later is needed, this is {sys.version.split()[0]}; "
+            f"try: make PYTHON=python3.12",
+            file=sys.stderr,
+        )
+        return 1
+    if not create_environment():
+        return 1
+    stamp = read_stamp()
+    if not install_package(stamp, {extra for extra in options.extras.split(",") if extra}):
+        return 1
+    if options.torch:
+        install_torch(stamp)
+    if options.compiler and not has_compiler():
+        print(NO_COMPILER.format(python=PYTHON.relative_to(ROOT)), file=sys.stderr)
+    return 0
+
+
+def create_environment() -> bool:
+    """Creates .venv unless a working one is there."""
+    if PYTHON.exists() and run(PYTHON, "-m", "pip", "--version", quiet=True):
+        return True
+    for module in ("venv", "ensurepip"):
+        if importlib.util.find_spec(module) is None:
+            print(NO_VENV.format(python=sys.executable, missing=module), file=sys.stderr)
+            return False
+    print(f"creating {VENV.relative_to(ROOT)} with Python {sys.version.split()[0]}")
+    return run(sys.executable, "-m", "venv", "--clear", VENV)
+
+
+def install_package(stamp: dict[str, Any], extras: set[str]) -> bool:
+    """Installs the package in editable mode with `extras`, unless the stamp says that this was done."""
+    wanted = fingerprint()
+    installed = set(stamp.get("extras", ())) if stamp.get("package") == wanted else None
+    if installed is not None and extras <= installed:
+        return True
+    everything = sorted(extras | (installed or set()))
+    target = ".[" + ",".join(everything) + "]" if everything else "."
+    print(f"installing {target} into {VENV.relative_to(ROOT)} (once)")
+    if not run(PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", target):
+        print("error: pip could not install the package; its message is above", file=sys.stderr)
+        return False
+    write_stamp(stamp, package=wanted, extras=everything)
+    return True
+
+
+def install_torch(stamp: dict[str, Any]) -> None:
+    """Installs a CPU build of PyTorch if one can be had; never a CUDA build, and never an error.
+
+    The tests that need PyTorch skip without it, and the test summary says so.
+    """
+    if os.environ.get("TORCH") == "no":
+        return
+    if run(PYTHON, "-c", "import torch", quiet=True) or stamp.get("torch") == fingerprint():
+        return
+    print(f"looking for a CPU build of {TORCH} (once; TORCH=no leaves it out)")
+    for source in ((), ("--index-url", TORCH_CPU_INDEX)):
+        if is_cpu_build(source) and run(PYTHON, "-m", "pip", "install", "--quiet", *source, TORCH):
+            return
+    print(f"note: no CPU build of {TORCH} can be had here; the tests that need it will be skipped", file=sys.stderr)
+    write_stamp(stamp, torch=fingerprint())
+
+
+def is_cpu_build(source: tuple[str, ...]) -> bool:
+    """Whether pip, asked without installing, would take a torch that brings no CUDA packages along."""
+    report = VENV / "torch-plan.json"
+    command = (PYTHON, "-m", "pip", "install", "--quiet", "--dry-run", "--retries", "1", "--timeout", "20")
+    if not run(*command, "--report", report, *source, TORCH, quiet=True):
+        return False
+    plan = json.loads(report.read_text(encoding="utf-8"))
+    names = [item["metadata"]["name"].lower() for item in plan["install"]]
+    return not any(name.startswith(("nvidia", "cuda", "triton")) for name in names)
+
+
+def has_compiler() -> bool:
+    """Whether $CC, cc, gcc, clang or the package ziglang is there."""
+    names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
+    if any(shutil.which(name.split()[0]) for name in names if name):
+        return True
+    return run(PYTHON, "-c", "import ziglang", quiet=True)
+
+
+def fingerprint() -> str:
+    """What the installation depends on: pyproject.toml and the package folders (an editable install lists them)."""
+    digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes())
+    for folder in sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/xdsl_*/__init__.py")):
+        digest.update(folder.encode())
+    return digest.hexdigest()
+
+
+def read_stamp() -> dict[str, Any]:
+    """What earlier calls did; empty for a new environment."""
+    return dict(json.loads(STAMP.read_text(encoding="utf-8"))) if STAMP.exists() else {}
+
+
+def write_stamp(stamp: dict[str, Any], **facts: Any) -> None:
+    """Adds `facts` to the stamp, in memory and on disk."""
+    stamp.update(facts)
+    STAMP.write_text(json.dumps(stamp, indent=1) + "\n", encoding="utf-8")
+
+
+def run(*command: object, quiet: bool = False) -> bool:
+    """Runs a command in the repository's root; whether it succeeded."""
+    output = subprocess.DEVNULL if quiet else None
+    return subprocess.run([str(word) for word in command], cwd=ROOT, stdout=output, stderr=output).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
