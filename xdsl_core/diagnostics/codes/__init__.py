@@ -1,0 +1,1 @@
+"""Explain texts of the error codes, one module a family."""

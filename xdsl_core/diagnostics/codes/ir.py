@@ -1,0 +1,3 @@
+"""Error codes of the family `ir`: code -> (title, explanation)."""
+
+CODES: dict[str, tuple[str, str]] = {}

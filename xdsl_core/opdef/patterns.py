@@ -1,0 +1,62 @@
+"""What an operand or result may be: named sets of types that constraints and docs can print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl_core import dtypes
+from xdsl_core.dtypes import DType
+from xdsl_core.ir.types import PointerType, ScalarType, TileType, TokenType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class TypePattern:
+    """A set of types: `text` says it in words, `dtypes` lists the elements it admits (pointers: none)."""
+
+    text: str
+    dtypes: tuple[DType, ...]
+    pointers: bool = False
+    scalars: bool = True
+    tiles: bool = True
+    tokens: bool = False
+
+    def admits(self, type: Type) -> bool:
+        if isinstance(type, TokenType):
+            return self.tokens
+        if isinstance(type, TileType):
+            shape_ok = self.tiles
+        else:
+            shape_ok = self.scalars and isinstance(type, ScalarType | PointerType)
+        if not shape_ok:
+            return False
+        if isinstance(type.element, PointerType):
+            return self.pointers
+        return type.element in self.dtypes
+
+
+def _where(predicate: Callable[[DType], bool]) -> tuple[DType, ...]:
+    return tuple(dtype for dtype in dtypes.ALL if predicate(dtype))
+
+
+def scalar(pattern: TypePattern) -> TypePattern:
+    """The scalars of a pattern."""
+    return TypePattern(f"scalar {pattern.text}", pattern.dtypes, pattern.pointers, True, False, pattern.tokens)
+
+
+def tile(pattern: TypePattern) -> TypePattern:
+    """The tiles of a pattern."""
+    return TypePattern(f"tile of {pattern.text}", pattern.dtypes, pattern.pointers, False, True, pattern.tokens)
+
+
+AnyNumber = TypePattern("number", dtypes.ALL)
+Numeric = TypePattern("integer or float", _where(lambda dtype: not dtype.is_bool))
+Arithmetic = TypePattern("bool, integer or float", dtypes.ALL)
+Integer = TypePattern("integer", _where(lambda dtype: dtype.kind in ("int", "uint")))
+IntegerOrBool = TypePattern("integer or bool", _where(lambda dtype: dtype.is_integer))
+Float = TypePattern("float", _where(lambda dtype: dtype.is_float))
+WideFloat = TypePattern("f32 or f64", (dtypes.f32, dtypes.f64))
+Bool = TypePattern("bool", (dtypes.i1,))
+Pointer = TypePattern("pointer", (), pointers=True)
+AnyValue = TypePattern("number or pointer", dtypes.ALL, pointers=True)
+Anything = TypePattern("any value", dtypes.ALL, pointers=True, tokens=True)
