@@ -21,13 +21,17 @@ else:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--update-golden", action="store_true", help="write the golden files anew instead of comparing with them"
+        "--update-golden",
+        action="store_true",
+        help="write the golden files anew instead of comparing with them",
     )
 
 
 def has_compiler() -> bool:
     names = (os.environ.get("CC", ""), "cc", "gcc", "clang")
-    return any(shutil.which(name) for name in names if name) or importlib.util.find_spec("ziglang") is not None
+    return (
+        any(shutil.which(name) for name in names if name) or importlib.util.find_spec("ziglang") is not None
+    )
 
 
 MISSING = {
@@ -52,7 +56,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for marker, (missing, reason, fix) in MISSING.items():
         if missing():
-            terminalreporter.write_sep("!", f"{reason}: every test marked `{marker}` was skipped; {fix}", red=True)
+            terminalreporter.write_sep(
+                "!", f"{reason}: every test marked `{marker}` was skipped; {fix}", red=True
+            )
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -76,6 +82,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             path.write_text(text, encoding="utf-8")
             return
         assert path.exists(), f"{path} is missing; write it with: pytest --update-golden"
-        assert text == path.read_text(encoding="utf-8"), f"{name} differs; accept it with: pytest --update-golden"
+        assert text == path.read_text(encoding="utf-8"), (
+            f"{name} differs; accept it with: pytest --update-golden"
+        )
 
     return compare

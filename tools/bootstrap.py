@@ -104,7 +104,10 @@ def install_torch(stamp: dict[str, Any]) -> None:
     for source in ((), ("--index-url", TORCH_CPU_INDEX)):
         if is_cpu_build(source) and run(PYTHON, "-m", "pip", "install", "--quiet", *source, TORCH):
             return
-    print(f"note: no CPU build of {TORCH} can be had here; the tests that need it will be skipped", file=sys.stderr)
+    print(
+        f"note: no CPU build of {TORCH} can be had here; the tests that need it will be skipped",
+        file=sys.stderr,
+    )
     write_stamp(stamp, torch=fingerprint())
 
 
@@ -149,7 +152,10 @@ def write_stamp(stamp: dict[str, Any], **facts: Any) -> None:
 def run(*command: object, quiet: bool = False) -> bool:
     """Runs a command in the repository's root; whether it succeeded."""
     output = subprocess.DEVNULL if quiet else None
-    return subprocess.run([str(word) for word in command], cwd=ROOT, stdout=output, stderr=output).returncode == 0
+    return (
+        subprocess.run([str(word) for word in command], cwd=ROOT, stdout=output, stderr=output).returncode
+        == 0
+    )
 
 
 if __name__ == "__main__":

@@ -113,8 +113,20 @@ def test_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     for package in PACKAGES:
-        shutil.copytree(package, source / package.relative_to(ROOT), ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", tmp_path]
+        shutil.copytree(
+            package, source / package.relative_to(ROOT), ignore=shutil.ignore_patterns("__pycache__")
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        tmp_path,
+    ]
     subprocess.run([*map(str, command), str(source)], check=True)
     (wheel,) = tmp_path.glob("xdsl_core-*.whl")
     shipped = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
@@ -127,10 +139,14 @@ def test_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     assert shipped == expected
 
 
-@pytest.mark.parametrize("folder", ["xdsl_core", "backends", "conformance", "docs", "examples", "benchmarks", "tests"])
+@pytest.mark.parametrize(
+    "folder", ["xdsl_core", "backends", "conformance", "docs", "examples", "benchmarks", "tests"]
+)
 def test_no_path_of_somebodys_machine(folder: str) -> None:
     private = re.compile(r"/(?:work|root|home)/\w+")
     suffixes = {".py", ".md", ".toml", ".yml", ".j2", ".c", ".h", ".tile"}
-    files = [path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes and path != Path(__file__)]
+    files = [
+        path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes and path != Path(__file__)
+    ]
     hits = {relative(path): private.findall(path.read_text(encoding="utf-8")) for path in files}
     assert not {name: found for name, found in hits.items() if found}
