@@ -1,4 +1,4 @@
-"""What all tests share: an own kernel cache, the golden-file switch, and a summary that names what was left out."""
+"""What all tests share: a kernel cache of their own, the golden-file switch, a summary of what was left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="write the golden files anew instead of comparing with them",
+        help="write the golden files anew instead of comparing",
     )
 
 

@@ -1,7 +1,7 @@
-"""Sets up .venv for a make target: creates it, installs what the target needs, and does nothing the second time.
+"""Sets up .venv for a make target: creates it and installs what the target needs; the second time, nothing.
 
-Needs nothing but Python's standard library, 3.10 or later. What was installed is remembered in .venv/bootstrap.json
-beside a hash of pyproject.toml, so a changed dependency is installed at the next call.
+Needs nothing but Python's standard library, 3.10 or later. What was installed is remembered in
+.venv/bootstrap.json beside a hash of pyproject.toml, so a changed dependency is installed at the next call.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 NO_VENV = """\
 error: this Python ({python}) cannot create virtual environments: the module `{missing}` is missing.
   Debian, Ubuntu:  apt install python3-venv
-  elsewhere:       install Python from https://www.python.org or with uv, then: make PYTHON=/path/to/python3"""
+  elsewhere:       install Python from https://www.python.org, then: make PYTHON=/path/to/python3"""
 
 NO_COMPILER = """\
-note: no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang): the backend `cpu_c` is left out.
+note: no C compiler found ($CC, cc, gcc, clang, or the package ziglang): the backend `cpu_c` is left out.
   With one command:  {python} -m pip install ziglang
   Debian, Ubuntu:    apt install gcc"""
 
@@ -46,8 +46,8 @@ def main() -> int:
 
     if sys.version_info < MINIMUM:
         print(
-            f"error: Python {'.'.join(map(str, MINIMUM))} or later is needed, this is {sys.version.split()[0]}; "
-            f"try: make PYTHON=python3.12",
+            f"error: Python 3.10 or later is needed, this is {sys.version.split()[0]}; "
+            "with another one installed: make PYTHON=python3.12",
             file=sys.stderr,
         )
         return 1
@@ -131,7 +131,7 @@ def has_compiler() -> bool:
 
 
 def fingerprint() -> str:
-    """What the installation depends on: pyproject.toml and the package folders (an editable install lists them)."""
+    """What an editable install depends on: pyproject.toml and the list of package folders."""
     digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes())
     for folder in sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/xdsl_*/__init__.py")):
         digest.update(folder.encode())
@@ -152,10 +152,8 @@ def write_stamp(stamp: dict[str, Any], **facts: Any) -> None:
 def run(*command: object, quiet: bool = False) -> bool:
     """Runs a command in the repository's root; whether it succeeded."""
     output = subprocess.DEVNULL if quiet else None
-    return (
-        subprocess.run([str(word) for word in command], cwd=ROOT, stdout=output, stderr=output).returncode
-        == 0
-    )
+    words = [str(word) for word in command]
+    return subprocess.run(words, check=False, cwd=ROOT, stdout=output, stderr=output).returncode == 0
 
 
 if __name__ == "__main__":

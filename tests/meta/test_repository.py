@@ -1,4 +1,4 @@
-"""The repository keeps its own rules: what ships, what each module looks like, and which files are promised."""
+"""The repository keeps its own rules: what ships, how modules look, and which files are promised."""
 
 from __future__ import annotations
 
@@ -34,10 +34,19 @@ PACKAGES = sorted(
 )
 MODULES = sorted(module for package in PACKAGES for module in package.rglob("*.py"))
 LONGEST_MODULE = 500
-PROMISED = (
-    "README.md ARCHITECTURE.md GLOSSARY.md CONTRIBUTING.md CHANGELOG.md LICENSE Makefile .ci/run "
-    ".pre-commit-config.yaml docs/mkdocs.yml docs/index.md"
-).split()
+PROMISED = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "GLOSSARY.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+    ".ci/run",
+    ".pre-commit-config.yaml",
+    "docs/mkdocs.yml",
+    "docs/index.md",
+]
 
 
 def relative(path: Path) -> str:
@@ -139,9 +148,7 @@ def test_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     assert shipped == expected
 
 
-@pytest.mark.parametrize(
-    "folder", ["xdsl_core", "backends", "conformance", "docs", "examples", "benchmarks", "tests"]
-)
+@pytest.mark.parametrize("folder", ["xdsl_core", "backends", "conformance", "docs", "examples", "tests"])
 def test_no_path_of_somebodys_machine(folder: str) -> None:
     private = re.compile(r"/(?:work|root|home)/\w+")
     suffixes = {".py", ".md", ".toml", ".yml", ".j2", ".c", ".h", ".tile"}
