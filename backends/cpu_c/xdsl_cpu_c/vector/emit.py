@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl_cpu_c.vector.elements import Chunk, Vector
@@ -70,16 +70,17 @@ def lane_loop(chunk: Chunk, expression: str) -> str:
     )
 
 
-_NAMES = re.compile(r"\b(cast|bitcast)_([FIUM])_([FIUM])\b|\b([FIUM])\.(\w+)|\b([FIUM])\b")
+_NAMES = re.compile(r"\b(cast|bitcast)_([FIUM])_([FIUM])\b|\b([FIUMK])\.(\w+)|\b([FIUM])\b")
 
 
 def body_for(vector: Vector, text: str) -> str:
     """A function body written once for all vectors, with its names filled in.
 
     `F` is the vector itself, `I` and `U` the signed and unsigned integer vectors of equal width, `M` the mask;
-    `F.add(x, y)` calls f32x32_add, `cast_F_I(x)` calls cast_f32x32_i32x32.
+    `F.add(x, y)` calls f32x32_add, `K.any(m)` calls maskx32_any, `cast_F_I(x)` calls cast_f32x32_i32x32.
     """
     names = {"F": vector.name, "I": vector.signed.name, "U": vector.unsigned.name, "M": vector.mask.name}
+    names["K"] = f"maskx{vector.lanes}"
 
     def fill(match: re.Match[str]) -> str:
         conversion, source, target, owner, operation, alone = match.groups()
@@ -88,11 +89,3 @@ def body_for(vector: Vector, text: str) -> str:
         return f"{names[owner]}_{operation}" if owner else names[alone]
 
     return _NAMES.sub(fill, text.strip("\n"))
-
-
-def lanes_text(lanes: Iterable[int]) -> str:
-    return ", ".join(map(str, lanes))
-
-
-def define(name: str, render: Callable[[], str]) -> Iterator[Definition]:
-    yield Definition(name, render)

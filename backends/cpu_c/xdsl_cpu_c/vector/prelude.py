@@ -13,12 +13,15 @@ from xdsl_cpu_c.vector import (
     casts,
     chunks,
     creation,
+    libm,
+    math_f32,
     memory,
+    reductions,
     types,
 )
 from xdsl_cpu_c.vector.emit import Definition
 
-FAMILIES = (types, creation, chunks, arithmetic, casts, memory)
+FAMILIES = (types, creation, chunks, arithmetic, casts, memory, reductions, math_f32, libm)
 
 HEADER = """\
 #include <stdint.h>
