@@ -1,0 +1,1 @@
+"""Kernels that run on every installed backend, each compared with numpy."""
