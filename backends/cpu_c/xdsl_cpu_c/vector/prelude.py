@@ -16,12 +16,13 @@ from xdsl_cpu_c.vector import (
     libm,
     math_f32,
     memory,
+    narrow,
     reductions,
     types,
 )
 from xdsl_cpu_c.vector.emit import Definition
 
-FAMILIES = (types, creation, chunks, arithmetic, casts, memory, reductions, math_f32, libm)
+FAMILIES = (types, creation, chunks, arithmetic, casts, memory, narrow, reductions, math_f32, libm)
 
 HEADER = """\
 #include <stdint.h>

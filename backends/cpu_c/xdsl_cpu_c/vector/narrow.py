@@ -1,0 +1,194 @@
+"""Narrow floating-point formats: their encodings, and rounding of f32 registers to them.
+
+Rounding is to nearest, ties to even; what overflows is in `NarrowFloat.saturates`.  Subnormal numbers are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from xdsl_cpu_c.vector.elements import CHUNK_MEMBERS, ELEMENTS, LANES, NARROW_FLOATS, NarrowFloat, Vector
+from xdsl_cpu_c.vector.emit import Definition, body_for, each_chunk, function
+
+F16C = "defined(__F16C__) && __has_builtin(__builtin_ia32_vcvtps2ph256)"
+
+
+def _splat(value: int) -> str:
+    return f"I.splat({value:#x})" if value > 9 else f"I.splat({value})"
+
+
+def _power(exponent: int) -> str:
+    return f"F.splat(0x1p{exponent:+d}f)"
+
+
+def _code_of_nan(row: NarrowFloat) -> int:
+    if row.top == "fnuz":
+        return 1 << (row.bits - 1)
+    return (1 << (row.bits - 1)) - 1 if row.top == "fn" else _code_of_infinity(row) | 1 << (row.mantissa_bits - 1)
+
+
+def _code_of_infinity(row: NarrowFloat) -> int:
+    return ((1 << row.exponent_bits) - 1) << row.mantissa_bits
+
+
+def encoding(row: NarrowFloat) -> str:
+    """Body of the function from an f32 vector to integer lanes that hold the format's code.
+
+    A normal number is rounded by adding just under half a unit to its bits; a subnormal one by adding a number whose last
+    place is the format's smallest step.
+    """
+    drop, sign = 23 - row.mantissa_bits, 1 << (row.bits - 1)
+    rebias = (127 - row.bias) << row.mantissa_bits
+    lines = ["I bits = bitcast_F_I(x);", "F a = F.abs(x);"]
+    if row.saturates:
+        lines.append(f"F bounded = F.min_fast(F.splat({row.largest}f), a);")
+    else:
+        lines.append("F bounded = a;")
+    lines += [
+        "I number = bitcast_F_I(bounded);",
+        f"I even = I.and(I.shr(number, {_splat(drop)}), I.splat(1));",
+        f"number = I.shr(I.add(I.add(number, {_splat((1 << (drop - 1)) - 1)}), even), {_splat(drop)});",
+    ]
+    lines.append(f"I code = I.sub(number, {_splat(rebias)});" if rebias else "I code = number;")
+    if row.bias != 127:
+        step = _power(24 - row.bias - row.mantissa_bits)
+        lines += [
+            f"F step = {step};",
+            "I small = I.sub(bitcast_F_I(F.add(bounded, step)), bitcast_F_I(step));",
+            f"code = I.blend(F.lt(bounded, {_power(1 - row.bias)}), small, code);",
+        ]
+    if not row.saturates and rebias:
+        lines.append(f"code = I.min(code, {_splat(_code_of_infinity(row))});")
+    if row.saturates and row.top == "ieee":
+        lines.append(f"code = I.blend(F.isinf(x), {_splat(_code_of_infinity(row))}, code);")
+    nan = f"{_splat(_code_of_nan(row))}"
+    signs = f"I.and(I.shr(bits, {_splat(32 - row.bits)}), {_splat(sign)})"
+    if row.top == "fnuz":
+        lines += [
+            f"code = I.or(code, I.blend(I.eq(code, I.zero()), I.zero(), {signs}));",
+            f"return I.blend(F.isnan(x), {nan}, code);",
+        ]
+    else:
+        lines.append(f"return I.or(I.blend(F.isnan(x), {nan}, code), {signs});")
+    return "\n".join(lines)
+
+
+def decoding(row: NarrowFloat) -> str:
+    """Body of the function from integer lanes that hold the format's code to an f32 vector; exact."""
+    shift, sign = 23 - row.mantissa_bits, 1 << (row.bits - 1)
+    if row.bias == 127:
+        return f"return bitcast_I_F(I.shl(code, {_splat(shift)}));"
+    magnitude = f"I.and(code, {_splat(sign - 1)})"
+    rebias = (127 - row.bias) << 23
+    smallest = _power(1 - row.bias - row.mantissa_bits)
+    lines = [
+        f"I magnitude = {magnitude};",
+        f"I bits = I.add(I.shl(magnitude, {_splat(shift)}), {_splat(rebias)});",
+        f"I small = bitcast_F_I(F.mul(cast_I_F(magnitude), {smallest}));",
+        f"bits = I.blend(I.lt(magnitude, {_splat(1 << row.mantissa_bits)}), small, bits);",
+    ]
+    quiet = "I.splat(0x7fc00000)"
+    if row.top == "ieee":
+        top = f"I.or(bits, {_splat(0x7F800000)})"
+        lines.append(f"bits = I.blend(I.ge(magnitude, {_splat(_code_of_infinity(row))}), {top}, bits);")
+    elif row.top == "fn":
+        lines.append(f"bits = I.blend(I.eq(magnitude, {_splat(sign - 1)}), {quiet}, bits);")
+    else:
+        lines.append(f"bits = I.blend(I.eq(magnitude, I.zero()), I.blend(I.eq(code, I.zero()), I.zero(), {quiet}), bits);")
+    lines.append(f"return bitcast_I_F(I.or(bits, I.shl(I.and(code, {_splat(sign)}), {_splat(32 - row.bits)})));")
+    return "\n".join(lines)
+
+
+def _with_f16c(row: NarrowFloat, hardware: str, portable: str) -> str:
+    """The instructions of F16C where they exist; only f16 has any."""
+    return f"#if {F16C}\n{hardware}\n#else\n{portable}\n#endif" if row.name == "f16" else portable
+
+
+def _halves(vector: Vector) -> list[str]:
+    """The 8-lane pieces of a 16-bit vector as integer chunks."""
+    bits = vector.of("u16")
+    if vector.lanes == 8:
+        return ["(i16v8)x.a"]
+    low, high = "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
+    return [
+        f"__builtin_shufflevector((i16v16)x.{m}, (i16v16)x.{m}, {part})" for m in bits.members for part in (low, high)
+    ]
+
+
+def _f16_to_bits(vector: Vector) -> str:
+    bits = vector.of("u16")
+    pieces = [f"__builtin_ia32_vcvtps2ph256(x.{member}, 0)" for member in vector.members]
+    if len(pieces) > 1:
+        order = ", ".join(map(str, range(16)))
+        pieces = [
+            f"(u16v16)__builtin_shufflevector({low}, {high}, {order})" for low, high in zip(pieces[::2], pieces[1::2])
+        ]
+    else:
+        pieces = [f"(u16v8){pieces[0]}"]
+    return f"return {each_chunk(bits, lambda m: pieces[CHUNK_MEMBERS.index(m)])};"
+
+
+def _f16_from_bits(vector: Vector) -> str:
+    pieces = _halves(vector)
+    return f"return {each_chunk(vector, lambda m: f'__builtin_ia32_vcvtph2ps256({pieces[CHUNK_MEMBERS.index(m)]})')};"
+
+
+def _f16_round(vector: Vector) -> str:
+    return f"return {each_chunk(vector, lambda m: f'__builtin_ia32_vcvtph2ps256(__builtin_ia32_vcvtps2ph256(x.{m}, 0))')};"
+
+
+def _code(row: NarrowFloat, vector: Vector) -> str:
+    name = f"{vector.name}_code_{row.name}"
+    return function(vector.signed.c, name, [f"{vector.c} x"], body_for(vector, encoding(row)))
+
+
+def _from_code(row: NarrowFloat, vector: Vector) -> str:
+    name = f"{vector.name}_from_code_{row.name}"
+    return function(vector.c, name, [f"{vector.signed.c} code"], body_for(vector, decoding(row)))
+
+
+def _bits(row: NarrowFloat, vector: Vector) -> str:
+    bits, v = vector.of(row.storage.name), vector.name
+    portable = f"return cast_{vector.signed.name}_{bits.name}({v}_code_{row.name}(x));"
+    body = _with_f16c(row, _f16_to_bits(vector), portable)
+    return function(bits.c, f"bits_{row.name}_{v}", [f"{vector.c} x"], body)
+
+
+def _from_bits(row: NarrowFloat, vector: Vector) -> str:
+    bits, v = vector.of(row.storage.name), vector.name
+    portable = f"return {v}_from_code_{row.name}(cast_{bits.name}_{vector.signed.name}(x));"
+    body = _with_f16c(row, _f16_from_bits(vector), portable)
+    return function(vector.c, f"from_bits_{row.name}_{v}", [f"{bits.c} x"], body)
+
+
+def _round(row: NarrowFloat, vector: Vector) -> str:
+    v = vector.name
+    portable = f"return {v}_from_code_{row.name}({v}_code_{row.name}(x));"
+    body = _with_f16c(row, _f16_round(vector), portable)
+    return function(vector.c, f"round_{row.name}_{v}", [f"{vector.c} x"], body)
+
+
+def _scalar(name: str, result: str, parameter: str, source: str) -> str:
+    """Lane 0 of the 8-lane function, on a splat of the argument."""
+    body = f"return {name}x8({source}x8_splat(x)).a[0];"
+    return function(result, name, [f"{parameter} x"], body)
+
+
+def definitions() -> Iterator[Definition]:
+    for row in NARROW_FLOATS.values():
+        storage = row.storage
+        for prefix, result, source in (
+            ("bits", storage, "f32"),
+            ("from_bits", ELEMENTS["f32"], storage.name),
+            ("round", ELEMENTS["f32"], "f32"),
+        ):
+            name = f"{prefix}_{row.name}_f32"
+            yield Definition(name, partial(_scalar, name, result.c, ELEMENTS[source].c, source))
+        for lanes in LANES:
+            vector = Vector(ELEMENTS["f32"], lanes)
+            yield Definition(f"{vector.name}_code_{row.name}", partial(_code, row, vector))
+            yield Definition(f"{vector.name}_from_code_{row.name}", partial(_from_code, row, vector))
+            yield Definition(f"bits_{row.name}_{vector.name}", partial(_bits, row, vector))
+            yield Definition(f"from_bits_{row.name}_{vector.name}", partial(_from_bits, row, vector))
+            yield Definition(f"round_{row.name}_{vector.name}", partial(_round, row, vector))
