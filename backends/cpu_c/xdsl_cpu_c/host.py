@@ -1,7 +1,7 @@
 """Facts about the machine that runs the kernels: cores, caches, vector instructions.
 
-Read from /proc and /sys on Linux and from `sysctl` on macOS; whatever cannot be read gets a cautious default, so
-describing a machine never fails.
+Read from /proc and /sys on Linux and from `sysctl` on macOS; whatever cannot be read gets a cautious
+default, so describing a machine never fails.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def describe_host(*, root: Path = Path("/")) -> HostDescription:
 
 @functools.cache
 def processor_identity(*, root: Path = Path("/")) -> str:
-    """Everything about the processor that `-march=native` may depend on, as one line of text for cache keys."""
+    """All facts of the processor that `-march=native` may depend on, as one line of text for cache keys."""
     info = _processor_entry(root)
     names = ("vendor_id", "cpu family", "model", "model name", "stepping", "CPU implementer", "CPU part")
     facts = [info.get(name, "") for name in names]

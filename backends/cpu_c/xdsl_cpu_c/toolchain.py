@@ -18,7 +18,7 @@ from xdsl_cpu_c.host import processor_identity
 
 Kind = Literal["gcc", "clang", "zig"]
 
-# No -ffast-math: NaN and infinity stay right, and loading a kernel must not switch the process to flush-to-zero.
+# No -ffast-math: NaN and infinity stay right, and loading a kernel must not turn on flush-to-zero.
 _COMMON_FLAGS = (
     "-std=gnu11",
     "-O2",
@@ -50,13 +50,13 @@ void probe(vector *out, const vector *in, int64_t n) { for (int64_t i = 0; i < n
 """
 
 INSTALL_HINT = (
-    "install a C compiler (gcc or clang), or run `pip install ziglang`, which is used as `python -m ziglang cc`"
+    "install a C compiler (gcc or clang), or run `pip install ziglang` (used as `python -m ziglang cc`)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler that was found and tried: its command, version line, kind, and the default flags it knows."""
+    """A C compiler that was found and tried: its command, version, kind, and the default flags it knows."""
 
     command: tuple[str, ...]
     version: str
@@ -86,8 +86,9 @@ class CompileFailure(Exception):
 def find_compiler(*, cache_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Compiler:
     """The C compiler to use: $XDSL_CC, $CC, cc, gcc, clang, then the one inside the package ziglang.
 
-    What is learnt about a compiler is kept in `cache_dir` under its path, time and size, so that a later process
-    starts no compiler to ask again. Raises NoCompilerError; a compiler named by $XDSL_CC is never replaced by another.
+    What is learnt about a compiler is kept in `cache_dir` under its path, time and size, so that a later
+    process starts no compiler to ask again. Raises NoCompilerError; a compiler named by $XDSL_CC is never
+    replaced by another.
     """
     env = os.environ if environ is None else environ
     return _find(env.get("XDSL_CC", ""), env.get("CC", ""), env.get("PATH", os.defpath), cache_dir)
@@ -103,8 +104,8 @@ def compile_shared(
 ) -> Path:
     """Build C text into the shared object `output`, keeping the text beside it as `.c`; returns `output`.
 
-    `flags` replaces the compiler's default flags, `extra` follows them. Both files appear whole or not at all, so
-    processes may build the same output at once. Raises CompileFailure.
+    `flags` replaces the compiler's default flags, `extra` follows them. Both files appear whole or not at
+    all, so processes may build the same output at once. Raises CompileFailure.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     kept = output.with_suffix(".c")
@@ -146,7 +147,9 @@ def _find(xdsl_cc: str, cc: str, path: str, cache_dir: Path | None) -> Compiler:
         except _Unusable as error:
             failures.append(f"{label} does not work ({error})")
     if xdsl_cc:
-        raise NoCompilerError(f"the C compiler named by XDSL_CC cannot be used: {failures[0]}", "correct or unset XDSL_CC")
+        raise NoCompilerError(
+            f"the C compiler named by XDSL_CC cannot be used: {failures[0]}", "correct or unset XDSL_CC"
+        )
     raise NoCompilerError(f"no C compiler was found: {', '.join(failures)}")
 
 
@@ -263,7 +266,7 @@ def _kind(command: tuple[str, ...], version: str) -> Kind:
 
 
 def _execute(command: Sequence[str], *, directory: Path | None = None) -> tuple[int, str, str]:
-    """Exit status, output and error output of a command, in English; status 127 where it cannot be started."""
+    """Exit status, output and error output of a command, in English; status 127 if it cannot be started."""
     import subprocess
 
     environ = {**os.environ, "LC_ALL": "C"}

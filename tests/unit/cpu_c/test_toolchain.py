@@ -10,8 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from xdsl_cpu_c import host, toolchain
 from xdsl_cpu_c.toolchain import CompileFailure, NoCompilerError, compile_shared, find_compiler, fingerprint
+
+pytestmark = pytest.mark.compiler
 
 FAKE_COMPILER = """\
 #!/bin/sh
@@ -55,7 +58,7 @@ def test_loading_a_library_keeps_denormals(tmp_path: Path) -> None:
     assert not {"-ffast-math", "-Ofast"} & set(compiler.flags)
 
 
-def test_probe_is_kept_on_disk_until_the_compiler_changes(tmp_path: Path, fake_compiler: tuple[Path, Path]) -> None:
+def test_probe_is_kept_until_the_compiler_changes(tmp_path: Path, fake_compiler: tuple[Path, Path]) -> None:
     program, log = fake_compiler
     cache, environ = tmp_path / "cache", {"XDSL_CC": str(program)}
     first = find_compiler(cache_dir=cache, environ=environ)
@@ -118,8 +121,9 @@ def test_compile_failure_keeps_the_source_and_the_message(tmp_path: Path) -> Non
 def test_processes_may_build_the_same_output_at_once(tmp_path: Path) -> None:
     find_compiler(cache_dir=tmp_path)
     program = (
-        "import sys, ctypes, pathlib; from xdsl_cpu_c.toolchain import *; folder = pathlib.Path(sys.argv[1])\n"
-        "output = compile_shared('int f(void) { return 7; }', folder / 'k.so', compiler=find_compiler(cache_dir=folder))\n"
+        "import sys, ctypes, pathlib; from xdsl_cpu_c.toolchain import *\n"
+        "folder = pathlib.Path(sys.argv[1]); compiler = find_compiler(cache_dir=folder)\n"
+        "output = compile_shared('int f(void) { return 7; }', folder / 'k.so', compiler=compiler)\n"
         "assert ctypes.CDLL(str(output)).f() == 7"
     )
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -156,11 +160,16 @@ def test_host_description_from_files(tmp_path: Path) -> None:
         for name, text in zip(names, (kind, level, size, cores), strict=True):
             (folder / name).write_text(text + "\n")
     (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/cpuinfo").write_text("model name\t: Test CPU\nflags\t\t: avx2 fma avx512f\n\nmodel name\t: Other\n")
+    (tmp_path / "proc/cpuinfo").write_text(
+        "model name\t: Test CPU\nflags\t\t: avx2 fma avx512f\n\nmodel name\t: Other\n"
+    )
     description = host.describe_host(root=tmp_path)
     assert description.model == "Test CPU"
     assert description.vector_bytes == 64
-    assert [(c.level, c.size, c.shared_by) for c in description.caches] == [(1, 48 << 10, 1), (3, 36 << 20, 9)]
+    assert [(c.level, c.size, c.shared_by) for c in description.caches] == [
+        (1, 48 << 10, 1),
+        (3, 36 << 20, 9),
+    ]
     assert description.cache_size(2) == 0
 
 

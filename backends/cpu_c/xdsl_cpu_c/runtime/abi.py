@@ -1,8 +1,9 @@
-"""What a launcher and its caller agree on: parameters, statuses, and the error for an argument that does not fit.
+"""What a launcher and its caller agree on: parameters, statuses, the error for an argument that does not fit.
 
-A kernel's shared object exports one function, `body(slots, first_program, last_program)`. Slots are 8 bytes each:
-slot 0 points to the three grid extents, slot 1 to the function that hands out scratch memory, slots 2.. are the
-parameters in order: addresses, integers extended to 64 bits, floats as double, booleans as 0 or 1.
+A kernel's shared object exports one function, `body(slots, first_program, last_program)`. Slots are 8 bytes
+each: slot 0 points to the three grid extents, slot 1 to the function that hands out scratch memory, slots
+2.. are the parameters in order: addresses, integers extended to 64 bits, floats as double, booleans as 0 or
+1.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ BODY_SYMBOL = "body"
 class Parameter:
     """One run-time parameter of a kernel.
 
-    `written` and `read` say how the kernel uses a pointer, `itemsize` is the size in bytes of the element it points
-    to (0: not checked), `bits` and `signed` give an integer's range.
+    `written` and `read` say how the kernel uses a pointer, `itemsize` is the size in bytes of the element
+    it points to (0: not checked), `bits` and `signed` give an integer's range.
     """
 
     name: str
@@ -56,9 +57,10 @@ class ArgumentFault(Exception):
 class Launcher(Protocol):
     """Checks arguments and runs one kernel.
 
-    Calling it returns OK, or ALIASED if a written argument overlaps another one and the kernel was not made for
-    that; raises ArgumentFault. Only OK means that anything ran. `threads` is the number of threads (0: the pool's
-    default), `ns_per_program` the running estimate that keeps tiny launches on one thread (0: none yet).
+    Calling it returns OK, or ALIASED if a written argument overlaps another one and the kernel was not made
+    for that; raises ArgumentFault. Only OK means that anything ran. `threads` is the number of threads (0:
+    the pool's default), `ns_per_program` the running estimate that keeps tiny launches on one thread (0:
+    none yet).
     """
 
     threads: int

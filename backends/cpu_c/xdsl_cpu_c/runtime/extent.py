@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,15 +14,16 @@ Extent = tuple[int, int, int, bool, int]
 
 
 def extent_of(array: Any) -> Extent:
-    """(address, low, high, readonly, itemsize) of an array that does not export a buffer; bytes, `high` exclusive.
+    """(address, low, high, readonly, itemsize) of an array without a buffer; in bytes, `high` exclusive.
 
-    Takes torch CPU tensors, objects with `__array_interface__`, and DLPack exporters. Raises TypeError, with a reason
-    that completes "argument NAME ...", for everything else and for memory that the host cannot read.
+    Takes torch CPU tensors, objects with `__array_interface__`, and DLPack exporters. Raises TypeError,
+    with a reason that completes "argument NAME ...", for everything else and for memory that the host
+    cannot read.
     """
     if hasattr(array, "data_ptr"):
         return _tensor_extent(array)
     interface = getattr(array, "__array_interface__", None)
-    if interface is not None:
+    if interface is not None and not _is_numpy_scalar(array):
         return _interface_extent(interface)
     if hasattr(array, "__dlpack__"):
         return _dlpack_extent(array)
@@ -29,7 +31,7 @@ def extent_of(array: Any) -> Extent:
 
 
 def byte_range(address: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
-    """First byte and one past the last byte of a strided view (strides in bytes) whose first element is at address."""
+    """First byte and one past the last of a view (strides in bytes) whose first element is at `address`."""
     if 0 in shape:
         return address, address
     low = high = address
@@ -37,6 +39,12 @@ def byte_range(address: int, shape: Sequence[int], strides: Sequence[int], items
         reach = (extent - 1) * stride
         low, high = (low, high + reach) if reach > 0 else (low + reach, high)
     return low, high + itemsize
+
+
+def _is_numpy_scalar(value: Any) -> bool:
+    """Numbers of numpy describe a temporary copy of themselves as their memory, which is gone at once."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
 
 
 def _tensor_extent(tensor: Any) -> Extent:

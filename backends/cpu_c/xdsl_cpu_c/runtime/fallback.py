@@ -29,7 +29,7 @@ _Take = Callable[[int, Any, "_Call"], Any]
 
 @dataclass(slots=True)
 class _Call:
-    """State of one call: byte ranges of the pointer arguments used so far, and buffers to hold until it ends."""
+    """State of one call: byte ranges of the pointer arguments so far, and buffers to hold until it ends."""
 
     ranges: list[tuple[int, int, bool]]
     held: list[Any]
@@ -53,7 +53,7 @@ def open_library(path: str) -> Library:
 
 
 def load_symbol(library: Library, path: str, symbol: str) -> int:
-    """Address of a symbol in a shared object, which stays loaded for the rest of the process. Raises OSError."""
+    """Address of a symbol in a shared object, which stays loaded while the process lives. Raises OSError."""
     try:
         function = getattr(ctypes.CDLL(path), symbol)
     except AttributeError as error:
@@ -66,7 +66,9 @@ class FallbackLauncher:
 
     __slots__ = ("_aliased_ok", "_body", "_estimate", "_launch", "_pack", "_takes", "threads")
 
-    def __init__(self, body: int, parameters: tuple[Parameter, ...], library: Library, *, aliased_ok: bool) -> None:
+    def __init__(
+        self, body: int, parameters: tuple[Parameter, ...], library: Library, *, aliased_ok: bool
+    ) -> None:
         self.threads = 0
         self._body = body
         self._aliased_ok = aliased_ok
@@ -92,7 +94,10 @@ class FallbackLauncher:
         slots = [take(index, args[index], call) for index, take in takes]
         if not self._aliased_ok and _any_overlap(call.ranges):
             return ALIASED
-        if self._launch(self._body, self._pack(*slots), len(slots), x, y, z, self.threads, self._estimate) != 0:
+        if (
+            self._launch(self._body, self._pack(*slots), len(slots), x, y, z, self.threads, self._estimate)
+            != 0
+        ):
             raise ArgumentFault(GRID, "has more than 2^63 programs")
         return OK
 
@@ -150,6 +155,8 @@ def _extent(index: int, argument: Any) -> tuple[int, int, int, bool, int]:
             view = memoryview(argument)
         except (TypeError, ValueError, BufferError):
             raise ArgumentFault(index, str(error)) from None
+        if view.ndim == 0:  # a number
+            raise ArgumentFault(index, str(error)) from None
         return _strided_extent(view)
 
 
@@ -203,7 +210,8 @@ def _any_overlap(ranges: list[tuple[int, int, bool]]) -> bool:
 
 
 def _check_grid(grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    if not isinstance(grid, tuple) or len(grid) != 3:
+    given: object = grid  # the annotation is a promise that callers may break
+    if not isinstance(given, tuple) or len(given) != 3:
         raise ArgumentFault(GRID, "is not a tuple of three integers")
     for dimension, extent in enumerate(grid):
         if not isinstance(extent, int):

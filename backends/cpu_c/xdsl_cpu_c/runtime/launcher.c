@@ -150,6 +150,8 @@ static int take_pointer(Launcher *self, Py_ssize_t index, PyObject *argument, st
         Py_buffer *view = &call->buffers[call->held];
         if (PyObject_GetBuffer(argument, view, PyBUF_STRIDED_RO) == 0) {
             call->held++;
+            if (view->ndim == 0) /* an array of rank 0 or a number: extent_of tells them apart */
+                return take_extent(self, index, argument, call);
             call->slots[index] = (uintptr_t)view->buf;
             call->ranges[index] = view_range(view);
             return check_pointer(self, index, (uintptr_t)view->buf, view->readonly, view->itemsize);

@@ -26,8 +26,8 @@ _EXTENSION_LINK: Mapping[str, tuple[str, ...]] = {"Darwin": ("-undefined", "dyna
 class Runtime:
     """The loaded runtime: makes launchers, loads kernels, sets the number of threads.
 
-    `library` is the path of the runtime library, for programs that link it; `compiled` says whether launchers are
-    the compiled ones.
+    `library` is the path of the runtime library, for programs that link it; `compiled` says whether
+    launchers are the compiled ones.
     """
 
     library: Path
@@ -52,8 +52,9 @@ def make_launcher(
 def load_runtime(cache_dir: Path, compiler: Compiler, *, compiled: bool = True) -> Runtime:
     """Build what `cache_dir` does not hold yet and load it; the same arguments give the same Runtime.
 
-    `compiled=False` takes the launcher in Python. The number of threads is $XDSL_NUM_THREADS, else one per usable
-    core. Raises CompileFailure if the runtime library cannot be built, ValueError for a bad XDSL_NUM_THREADS.
+    `compiled=False` takes the launcher in Python. The number of threads is $XDSL_NUM_THREADS, else one per
+    usable core. Raises CompileFailure if the runtime library cannot be built, ValueError for a bad
+    XDSL_NUM_THREADS.
     """
     threads = threads_from_environment(os.environ)
     runtime = _load(cache_dir, compiler, compiled)
@@ -91,7 +92,7 @@ def build_extension(cache_dir: Path, compiler: Compiler) -> Path | None:
     name = f"{_EXTENSION_NAME}{EXTENSION_SUFFIXES[0].removesuffix('.so')}"
     try:
         return _build("launcher.c", cache_dir, name, compiler, _extension_options, salt=sys.base_prefix)
-    except CompileFailure:  # no headers, or those of another architecture: the launcher in Python does the same
+    except CompileFailure:  # no headers that fit: the launcher in Python does the same
         return None
 
 
@@ -132,7 +133,9 @@ def _compiled_runtime(library: Path, module: ModuleType) -> Runtime:
     import ctypes
 
     launch = module.load_symbol(os.fspath(library), "xdsl_launch")
-    set_threads = ctypes.CFUNCTYPE(None, ctypes.c_int)(module.load_symbol(os.fspath(library), "xdsl_set_threads"))
+    set_threads = ctypes.CFUNCTYPE(None, ctypes.c_int)(
+        module.load_symbol(os.fspath(library), "xdsl_set_threads")
+    )
     threads = ctypes.CFUNCTYPE(ctypes.c_int)(module.load_symbol(os.fspath(library), "xdsl_threads"))
 
     def make(body_address: int, parameters: tuple[Parameter, ...], *, aliased_ok: bool) -> Launcher:
