@@ -8,7 +8,6 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, Literal, TypeVar
 
 from xdsl_core.diagnostics import BackendError, Diagnostic, error
@@ -18,9 +17,9 @@ from xdsl_core.diagnostics import BackendError, Diagnostic, error
 class Options:
     """The options every backend knows; derive to add your own.
 
-    `num_warps`, `num_stages`, `num_ctas` and `maxnreg` are Triton's and mean what they can on a chip (nothing, if
-    need be). `debug` turns device-side assertions on and keeps the compiler's line information. Fields are bool, int,
-    float, str, Literal, tuples of these, or one of them or None.
+    `num_warps`, `num_stages`, `num_ctas` and `maxnreg` are Triton's and mean what they can on a chip
+    (nothing, if need be). `debug` turns device-side assertions on and keeps the compiler's line information.
+    Fields are bool, int, float, str, Literal, tuples of these, or one of them or None.
     """
 
     num_warps: int = 4
@@ -34,7 +33,7 @@ OptionsType = TypeVar("OptionsType", bound=Options)
 
 
 def make_options(kind: type[OptionsType], values: Mapping[str, Any], *, backend: str) -> OptionsType:
-    """`kind` with `values`; BackendError X0606 for names it does not have, X0607 for values of a wrong type."""
+    """`kind` with `values`; BackendError X0606 for unknown names, X0607 for values of a wrong type."""
     hints = option_types(kind)
     found: list[Diagnostic] = []
     accepted: dict[str, Any] = {}
@@ -50,7 +49,6 @@ def make_options(kind: type[OptionsType], values: Mapping[str, Any], *, backend:
     return kind(**accepted)
 
 
-@cache
 def option_types(kind: type[Options]) -> Mapping[str, Any]:
     """The options of a class: name to type."""
     hints = typing.get_type_hints(kind)

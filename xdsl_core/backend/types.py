@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend.options import Options
@@ -18,14 +17,12 @@ if TYPE_CHECKING:
 
 API_VERSION = "1.0"
 Grid = tuple[int, int, int]
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
-_NO_FILES: Mapping[str, str] = MappingProxyType({})
 _METADATA_FILE = "metadata.json"
 
 
 @dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """Who a backend is. `name` is the entry point's name; `api_version` the one it was written for (API_VERSION).
+    """Who a backend is: its entry point's name, its version, the API_VERSION it was written for.
 
     `options` is its class of launch options, a frozen dataclass deriving from `Options`.
     """
@@ -40,7 +37,7 @@ class BackendInfo:
 
 @dataclass(frozen=True, slots=True)
 class Available:
-    """The backend can run here. `toolchain` identifies the tools it found (compiler and version): it keys the cache."""
+    """The backend can run here; `toolchain` identifies the tools it found, and keys the cache."""
 
     toolchain: str = ""
 
@@ -60,14 +57,14 @@ Availability = Available | Unavailable
 class Source:
     """What code generation wrote.
 
-    `language` names it ("c", "triton", "tile"), `text` is the main file, `files` more of them by relative name.
-    `metadata` is JSON-able and reaches `xdsl_compile` through the source.
+    `language` names it ("c", "triton", "tile"), `text` is the main file, `files` more of them by relative
+    name. `metadata` is JSON-able and reaches `xdsl_compile` through the source.
     """
 
     language: str
     text: str
-    files: Mapping[str, str] = _NO_FILES
-    metadata: Mapping[str, Any] = _EMPTY
+    files: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ class Artifact:
     """
 
     files: Mapping[str, bytes | Path]
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, directory: Path) -> None:
         """Writes every file and the metadata into `directory` (made if missing)."""
@@ -107,8 +104,8 @@ class Artifact:
 class Pointer:
     """A pointer argument of a launch: the view's first element and the storage around it.
 
-    `address` is in bytes; elements may lie on both sides of it. `storage_address` and `storage_bytes` bound the memory
-    that belongs to the argument (for check modes and simulators). `owner` keeps that memory alive.
+    `address` is in bytes; elements may lie on both sides of it. `storage_address` and `storage_bytes` bound
+    the memory that belongs to the argument (for check modes and simulators). `owner` keeps that memory alive.
     """
 
     name: str
@@ -128,9 +125,9 @@ Direct = Callable[[Grid, tuple[Any, ...]], None]
 class Executable:
     """Something that can be launched.
 
-    `payload` is the backend's own. `direct`, where given, runs the whole grid: `direct(grid, args)` with three
-    extents above zero and one plain number per run-time parameter, a pointer being its address. The runtime calls it
-    instead of `xdsl_launch` when nobody observes launches; both must do the same.
+    `payload` is the backend's own. `direct`, where given, runs the whole grid: `direct(grid, args)` with
+    three extents above zero and one plain number per run-time parameter, a pointer being its address. The
+    runtime calls it instead of `xdsl_launch` when nobody observes launches; both must do the same.
     """
 
     payload: Any
@@ -141,25 +138,25 @@ class Executable:
 class Profile:
     """Where the time of a launch went.
 
-    `cycles` and `seconds` are None where not known. `utilisation` maps a unit or engine to its busy share (0 to 1),
-    `bytes_moved` a data path ("GM->L1") to bytes. `bottleneck` and `notes` are for people.
+    `cycles` and `seconds` are None where not known. `utilisation` maps a unit or engine to its busy share (0
+    to 1), `bytes_moved` a data path ("GM->L1") to bytes. `bottleneck` and `notes` are for people.
     """
 
     cycles: int | None = None
     seconds: float | None = None
-    utilisation: Mapping[str, float] = _EMPTY
-    bytes_moved: Mapping[str, int] = _EMPTY
+    utilisation: Mapping[str, float] = field(default_factory=dict)
+    bytes_moved: Mapping[str, int] = field(default_factory=dict)
     bottleneck: str = ""
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What one launch did: wall time in seconds if measured, a profile if one was made, and backend extras."""
+    """What one launch did: seconds of wall time if measured, a profile if made, backend extras."""
 
     duration_seconds: float | None = None
     profile: Profile | None = None
-    extra: Mapping[str, Any] = _EMPTY
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import Protocol
 
 from xdsl_core.diagnostics import BackendError, error
 
-_NO_LIMITS: Mapping[str, int] = MappingProxyType({})
 Shape = Sequence[int]
 
 
@@ -43,11 +42,11 @@ def _extents(shape: Shape, breaks: Callable[[int], bool], words: str) -> str | N
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`op` works for any mix of `dtypes` (names), within `limits` (keys of LIMITS, tested on each tile's shape)."""
+    """`op` works for any mix of `dtypes` (names), within `limits` (keys of LIMITS, for each tile)."""
 
     op: str
     dtypes: frozenset[str]
-    limits: Mapping[str, int] = _NO_LIMITS
+    limits: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.limits if name not in LIMITS]
@@ -73,7 +72,8 @@ class Denial:
 class Refusal:
     """Why a backend does not do an op on these element types.
 
-    `kind` says what the refusal is about: "op" (not claimed or denied), "dtype" or "limit". `fix` may be empty.
+    `kind` says what the refusal is about: "op" (not claimed or denied), "dtype" or "limit". `fix` may be
+    empty.
     """
 
     kind: str
@@ -87,8 +87,9 @@ class Refusal:
 class Capabilities:
     """The claims of a backend for one target.
 
-    What is not claimed is refused before anything runs. A claim covers an op when it holds every element type among
-    the operands and results; i1 needs no mention where another type is present, since every mask and condition has it.
+    What is not claimed is refused before anything runs. A claim covers an op when it holds every element type
+    among the operands and results; i1 needs no mention where another type is present, since every mask and
+    condition has it.
     """
 
     claims: tuple[Claim, ...] = ()
@@ -116,7 +117,7 @@ class Capabilities:
         return claimed.difference(*(denial.dtypes for denial in denied))
 
     def supports(self, op: str, dtypes: Iterable[str] = (), shapes: Iterable[Shape] = ()) -> Refusal | None:
-        """None if `op` is claimed for these element types and tile shapes, else the refusal with its reason."""
+        """None if `op` is claimed for these element types and shapes, else the refusal with its reason."""
         names = _significant(dtypes)
         for denial in self.denials:
             if denial.op == op and (not denial.dtypes or denial.dtypes & set(names)):
@@ -149,15 +150,15 @@ def claim_all(
     dtypes: Iterable[str],
     *,
     except_: Mapping[str, str] | None = None,
-    limits: Mapping[str, int] = _NO_LIMITS,
+    limits: Mapping[str, int] | None = None,
 ) -> Capabilities:
-    """Claims every op of `opset` for `dtypes`, but for those `except_` maps (names or patterns) to a reason."""
+    """Claims every op of `opset` for `dtypes`; `except_` maps names or patterns to the reason why not."""
     reasons = except_ or {}
     claims, denials, types = [], [], frozenset(dtypes)
     for name in sorted(definition.name for definition in opset):
         reason = next((why for pattern, why in reasons.items() if fnmatchcase(name, pattern)), None)
         if reason is None:
-            claims.append(Claim(name, types, limits))
+            claims.append(Claim(name, types, limits or {}))
         else:
             denials.append(Denial(name, reason))
     return Capabilities(tuple(claims), tuple(denials))
@@ -172,7 +173,13 @@ def _significant(dtypes: Iterable[str]) -> tuple[str, ...]:
 def _refuse_dtypes(op: str, names: tuple[str, ...], claimed: frozenset[str]) -> Refusal:
     missing = [name for name in names if name not in claimed]
     if not missing:
-        return Refusal("dtype", op, names, f"the mix of {', '.join(names)} is not claimed", "cast the operands to one dtype")
+        return Refusal(
+            "dtype",
+            op,
+            names,
+            f"the mix of {', '.join(names)} is not claimed",
+            "cast the operands to one dtype",
+        )
     known = ", ".join(sorted(claimed)) or "no dtype"
     return Refusal("dtype", op, names, f"{', '.join(missing)} is not claimed", f"cast to one of: {known}")
 

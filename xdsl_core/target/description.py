@@ -26,8 +26,6 @@ PORTABLE_SPACES: Mapping[str, str] = MappingProxyType(
 )
 OWNERS = ("core", "cluster", "device")
 UNIT_KINDS = ("matrix", "vector", "scalar")
-_NO_LIMITS: Mapping[str, int] = MappingProxyType({})
-_NO_SOURCES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +37,7 @@ class Target:
 
     @staticmethod
     def parse(text: str) -> Target:
-        """The target that `text` ("backend:name" or "backend") names; BackendError X0605 if it is malformed."""
+        """The target that `text` names: "backend:name" or "backend"; BackendError X0605 if malformed."""
         backend, colon, name = text.strip().partition(":")
         if not backend or (colon and not name) or ":" in name or any(c.isspace() for c in text.strip()):
             problem = error(
@@ -59,9 +57,9 @@ class Target:
 class MemorySpace:
     """A memory with its own addresses.
 
-    `name` is the vendor's, `portable` the name kernels use (a key of PORTABLE_SPACES, or empty where kernels cannot
-    ask for it). `capacity` is in bytes for one owner; `alignment` in bytes; `owner` says who has one: each core, each
-    cluster, or the device. `banks` of 1 means that conflicts are not modelled.
+    `name` is the vendor's, `portable` the name kernels use (a key of PORTABLE_SPACES, or empty where kernels
+    cannot ask for it). `capacity` is in bytes for one owner; `alignment` in bytes; `owner` says who has one:
+    each core, each cluster, or the device. `banks` of 1 means that conflicts are not modelled.
     """
 
     name: str
@@ -74,9 +72,10 @@ class MemorySpace:
 
 @dataclass(frozen=True, slots=True)
 class DataPath:
-    """A way for data between two spaces: `bytes_per_cycle` and `latency` (cycles of start-up) of one engine's copy.
+    """A way for data between two spaces: one engine's bytes a cycle after `latency` cycles.
 
-    `layout_change` names the rearrangement the path can do on the way ("" for none), such as "row_major->fractal".
+    `layout_change` names the rearrangement the path can do on the way ("" for none), such as
+    "row_major->fractal".
     """
 
     source: str
@@ -114,9 +113,9 @@ class InstructionCost:
 class ComputeUnit:
     """A unit that computes: kind "matrix", "vector" or "scalar"; `count` of them in a core.
 
-    `fractals` describe a matrix unit, one row a dtype. `bytes_per_cycle` is the width of a vector unit's step,
-    `startup` the cycles before an instruction's first step, `costs` what differs from one step a cycle, by class of
-    instruction.
+    `fractals` describe a matrix unit, one row a dtype. `bytes_per_cycle` is the width of a vector unit's
+    step, `startup` the cycles before an instruction's first step, `costs` what differs from one step a cycle,
+    by class of instruction.
     """
 
     name: str
@@ -125,16 +124,16 @@ class ComputeUnit:
     fractals: tuple[Fractal, ...] = ()
     bytes_per_cycle: float = 0.0
     startup: int = 0
-    costs: Mapping[str, InstructionCost] = field(default_factory=dict)
+    costs: Mapping[str, InstructionCost] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDescription:
     """A machine a backend compiles for.
 
-    `clock_hz` in Hz, bandwidths in bytes a second (0: not known), `launch_overhead` in seconds. `limits` are named
-    bounds such as `event_flags` or `max_tile_elements`. `sources` says where a number comes from, by its dotted path
-    (`memory_spaces.UB.capacity`); "" holds the default. It takes no part in comparison.
+    `clock_hz` in Hz, bandwidths in bytes a second (0: not known), `launch_overhead` in seconds. `limits` are
+    named bounds such as `event_flags` or `max_tile_elements`. `sources` says where a number comes from, by
+    its dotted path (`memory_spaces.UB.capacity`); "" holds the default. It takes no part in comparison.
     """
 
     backend: str
@@ -148,8 +147,8 @@ class TargetDescription:
     dram_bandwidth: float = 0.0
     l2_bandwidth: float = 0.0
     launch_overhead: float = 0.0
-    limits: Mapping[str, int] = _NO_LIMITS
-    sources: Mapping[str, str] = field(default=_NO_SOURCES, compare=False)
+    limits: Mapping[str, int] = field(default_factory=dict, hash=False)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def target(self) -> Target:
@@ -163,7 +162,8 @@ class TargetDescription:
         problem = error(
             "X0622",
             f"target {self.target} has no memory space {name}",
-            note="it has " + ", ".join(f"{s.name} ({s.portable or 'not portable'})" for s in self.memory_spaces),
+            note="it has "
+            + ", ".join(f"{s.name} ({s.portable or 'not portable'})" for s in self.memory_spaces),
             help="place the tile in one of these, or choose a target that has the space",
         )
         raise BackendError(problem)
@@ -178,7 +178,7 @@ class TargetDescription:
         return tuple(unit for unit in self.compute_units if unit.kind == kind)
 
     def source_of(self, path: str) -> str:
-        """Where the number at `path` comes from: its own note, else that of the table around it, else the default."""
+        """Where the number at `path` comes from: its own note, else that of its table, else the default."""
         while path and path not in self.sources:
             path = path.rpartition(".")[0]
         return self.sources.get(path, "")
@@ -206,10 +206,14 @@ def problems(description: TargetDescription) -> tuple[str, ...]:
     portable = [space.portable for space in description.memory_spaces if space.portable]
     found += [f"memory space {name!r} is described twice" for name in _repeated(names)]
     found += [f"two memory spaces have the portable name {name}" for name in _repeated(portable)]
-    found += [f"compute unit {n!r} is described twice" for n in _repeated(u.name for u in description.compute_units)]
+    found += [
+        f"compute unit {n!r} is described twice" for n in _repeated(u.name for u in description.compute_units)
+    ]
     for space in description.memory_spaces:
         if space.portable and space.portable not in PORTABLE_SPACES:
-            found.append(f"{space.name}: portable name {space.portable!r} is none of {', '.join(PORTABLE_SPACES)}")
+            found.append(
+                f"{space.name}: portable name {space.portable!r} is none of {', '.join(PORTABLE_SPACES)}"
+            )
         if space.owner not in OWNERS:
             found.append(f"{space.name}: owner {space.owner!r} is none of {', '.join(OWNERS)}")
     for path in description.data_paths:
@@ -231,7 +235,10 @@ def _unit_problems(unit: ComputeUnit) -> list[str]:
 
 def _number_problems(description: TargetDescription) -> Iterable[str]:
     positive: list[tuple[str, float]] = [("cores", description.cores)]
-    not_negative = [(n, getattr(description, n)) for n in ("clock_hz", "dram_bandwidth", "l2_bandwidth", "launch_overhead")]
+    not_negative = [
+        (n, getattr(description, n))
+        for n in ("clock_hz", "dram_bandwidth", "l2_bandwidth", "launch_overhead")
+    ]
     for space in description.memory_spaces:
         positive += [(f"{space.name}.{n}", getattr(space, n)) for n in ("capacity", "alignment", "banks")]
     for path in description.data_paths:
@@ -239,7 +246,11 @@ def _number_problems(description: TargetDescription) -> Iterable[str]:
         not_negative.append((f"{path.source}->{path.destination}.latency", path.latency))
     for unit in description.compute_units:
         positive.append((f"{unit.name}.count", unit.count))
-        positive += [(f"{unit.name}.{f.dtype}.{n}", getattr(f, n)) for f in unit.fractals for n in ("m", "n", "k", "per_cycle")]
+        positive += [
+            (f"{unit.name}.{f.dtype}.{n}", getattr(f, n))
+            for f in unit.fractals
+            for n in ("m", "n", "k", "per_cycle")
+        ]
     yield from (f"{name} is {value}, it must be above 0" for name, value in positive if not value > 0)
     yield from (f"{name} is {value}, it must not be negative" for name, value in not_negative if value < 0)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl_core.diagnostics import Diagnostic, Location, error
-from xdsl_core.dtypes import DType
+from xdsl_core.ir.types import PointerType, TokenType, element_of
 
 if TYPE_CHECKING:
-    from xdsl_core.ir import Module
+    from xdsl_core.ir import Module, Type
     from xdsl_core.target.capabilities import Capabilities, Refusal
 
 
@@ -24,14 +24,15 @@ _WORDS = {
 def check(module: Module, capabilities: Capabilities, *, backend: str) -> list[Diagnostic]:
     """One diagnostic (X0610, X0611 or X0612) for every op of `module` that `capabilities` do not cover.
 
-    Walks ops generically: what is asked is the op's name, the element types of its operands and results, and the
-    shapes of its tiles. `backend` is the name the messages use. The same refusal on one line is reported once.
+    Walks ops generically: what is asked is the op's name, the element types of its operands and results, and
+    the shapes of its tiles. `backend` is the name the messages use. The same refusal on one line is reported
+    once.
     """
     found: dict[tuple[object, ...], Diagnostic] = {}
     for op in module.walk():
         types = [value.type for value in (*op.operands, *op.results)]
         dtypes = tuple(name for type_ in types for name in dtype_names(type_))
-        shapes = [tuple(shape) for type_ in types if (shape := getattr(type_, "shape", None)) is not None]
+        shapes = [shape for type_ in types if (shape := type_.shape)]
         refusal = capabilities.supports(op.name, dtypes, shapes)
         if refusal is not None and (op.location, refusal) not in found:
             found[op.location, refusal] = _diagnostic(refusal, op.location, backend)
@@ -47,10 +48,8 @@ def _diagnostic(refusal: Refusal, location: Location, backend: str) -> Diagnosti
     )
 
 
-def dtype_names(type_: Any) -> Iterator[str]:
-    """The element type's name of a scalar, pointer, tile or buffer type; nothing for types without elements."""
-    element = type_
-    while element is not None and not isinstance(element, DType):
-        element = getattr(element, "element", None) or getattr(element, "dtype", None)
-    if element is not None:
-        yield element.name
+def dtype_names(type_: Type) -> Iterator[str]:
+    """The name of the dtype a value of this type holds or points to; nothing for a token."""
+    if not isinstance(type_, TokenType):
+        element = element_of(type_)
+        yield (element.pointee if isinstance(element, PointerType) else element).name

@@ -27,9 +27,9 @@ _BINARY = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 4
 def load_target(path: Path | str, *, backend: str) -> TargetDescription:
     """The description in the TOML file at `path`.
 
-    Each number is a plain value or `{value = 64, source = "..."}`; `source` in a table, or at the top of the file,
-    covers the numbers below it. Sizes in bytes may be written "64 KiB". All mistakes are raised together as one
-    BackendError with code X0620.
+    Each number is a plain value or `{value = 64, source = "..."}`; `source` in a table, or at the top of the
+    file, covers the numbers below it. Sizes in bytes may be written "64 KiB". All mistakes are raised
+    together as one BackendError with code X0620.
     """
     return parse_target(Path(path).read_text(encoding="utf-8"), backend=backend, file=str(path))
 
@@ -43,7 +43,9 @@ def parse_target(text: str, *, backend: str, file: str = "<toml>") -> TargetDesc
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as cause:
-        raise BackendError(error("X0620", f"{file} is not TOML: {cause}", help="correct the syntax")) from cause
+        raise BackendError(
+            error("X0620", f"{file} is not TOML: {cause}", help="correct the syntax")
+        ) from cause
     reader = _Reader(file)
     values = reader.table(tree, "", _FIELDS) | {"backend": backend}
     reader.complete(TargetDescription, values, "")
@@ -52,7 +54,9 @@ def parse_target(text: str, *, backend: str, file: str = "<toml>") -> TargetDesc
     description = TargetDescription(sources=MappingProxyType(reader.sources), **values)
     wrong = problems(description)
     if wrong:
-        raise BackendError([error("X0621", f"{file}: {line}", help="correct the target file") for line in wrong])
+        raise BackendError(
+            [error("X0621", f"{file}: {line}", help="correct the target file") for line in wrong]
+        )
     return description
 
 
@@ -83,7 +87,11 @@ class _Reader:
                 values[key] = readers[key](self, value, f"{path}.{key}" if path else key)
             elif key != "source":
                 near = difflib.get_close_matches(key, readers, n=1)
-                self.wrong(path, f"unknown key {key!r}", f"did you mean {near[0]!r}?" if near else f"known: {', '.join(readers)}")
+                self.wrong(
+                    path,
+                    f"unknown key {key!r}",
+                    f"did you mean {near[0]!r}?" if near else f"known: {', '.join(readers)}",
+                )
         return values
 
     def complete(self, kind: type, values: Mapping[str, Any], path: str) -> bool:
@@ -102,7 +110,11 @@ class _Reader:
                 self.sources[path] = value["source"]
             value = value["value"]
         if not self._covered(path):
-            self.wrong(path, "no source", 'write {value = ..., source = "where it comes from"}, or source in its table')
+            self.wrong(
+                path,
+                "no source",
+                'write {value = ..., source = "where it comes from"}, or source in its table',
+            )
         return value
 
     def _covered(self, path: str) -> bool:
@@ -143,7 +155,9 @@ def _size(reader: _Reader, value: Any, path: str) -> int:
             return int(digits) * _BINARY[unit]
     elif isinstance(number, int) and not isinstance(number, bool):
         return number
-    reader.wrong(path, f"expected bytes, got {number!r}", 'write an integer or "64 KiB" (B, KiB, MiB, GiB, TiB)')
+    reader.wrong(
+        path, f"expected bytes, got {number!r}", 'write an integer or "64 KiB" (B, KiB, MiB, GiB, TiB)'
+    )
     return 1
 
 
@@ -171,14 +185,16 @@ def _record(kind: type, readers: Mapping[str, Reading]) -> Reading:
 
 
 def _records(kind: type, readers: Mapping[str, Reading], *keys: str) -> Reading:
-    """A reader of a list of dataclasses; the entries' `keys` stand in paths, so that sources stay readable."""
+    """A reader of a list of dataclasses; paths name an entry by its `keys`, so that sources are readable."""
     read = _record(kind, readers)
 
     def read_all(reader: _Reader, value: Any, path: str) -> tuple[Any, ...]:
         if not isinstance(value, list):
             reader.wrong(path, "expected a list of tables", f"write [[{path}]]")
             return ()
-        return tuple(read(reader, entry, f"{path}.{_name(entry, keys, index)}") for index, entry in enumerate(value))
+        return tuple(
+            read(reader, entry, f"{path}.{_name(entry, keys, index)}") for index, entry in enumerate(value)
+        )
 
     return read_all
 

@@ -1,0 +1,1 @@
+"""A backend with a hook whose parameters are not the hook's."""

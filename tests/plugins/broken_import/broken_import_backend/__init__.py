@@ -1,0 +1,1 @@
+"""A backend whose module raises while it is imported."""

@@ -1,0 +1,1 @@
+"""A backend whose name another distribution has taken."""

@@ -1,0 +1,1 @@
+"""A backend written for another version of the plugin API."""

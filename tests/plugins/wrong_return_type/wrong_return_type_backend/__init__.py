@@ -1,0 +1,1 @@
+"""A backend whose hooks return values of wrong types."""
