@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from xdsl_cpu_c.vector.elements import ELEMENTS, LANES, MEMORY, NARROW_FLOATS, Memory, Vector
+from xdsl_cpu_c.vector.elements import LANES, MEMORY, NARROW_FLOATS, Memory, Vector
 from xdsl_cpu_c.vector.emit import Definition, each_chunk, function
 
 FULL = {
@@ -122,16 +122,6 @@ def _stream(vector: Vector) -> str:
     return function("void", name, arguments, body)
 
 
-def _converting(verb: str, memory: Memory, vector: Vector) -> str:
-    """A load, store or streaming store of narrow floats through their encoding."""
-    name, bits = f"{verb}_{memory.name}_{vector.name}", vector.of(NARROW_FLOATS[memory.name].storage.name)
-    if verb == "load":
-        body = f"return from_bits_{memory.name}_{vector.name}(load_{bits.element.name}_{bits.name}(p));"
-        return function(vector.c, name, [f"const {memory.c} *p"], body)
-    body = f"{verb}_{bits.element.name}_{bits.name}(p, bits_{memory.name}_{vector.name}(x));"
-    return function("void", name, [f"{memory.c} *p", f"{vector.c} x"], body)
-
-
 def _boolean(verb: str, vector: Vector) -> str:
     """Masks are bytes 0 or 1 in memory; any other byte counts as true."""
     name, v, lanes = f"{verb}_i1_{vector.name}", vector.name, vector.lanes
@@ -153,8 +143,6 @@ def _scalar(verb: str, memory: Memory) -> str:
 
 
 def _vector_access(verb: str, memory: Memory, vector: Vector) -> str:
-    if memory.name in NARROW_FLOATS:
-        return _converting(verb, memory, vector)
     if memory.name == "i1":
         return _boolean(verb, vector)
     return {"load": _direct_load, "store": _direct_store, "stream": _stream}[verb](vector)
@@ -174,6 +162,6 @@ def definitions() -> Iterator[Definition]:
         for verb in ("load", "store", "stream"):
             scalar = f"{verb}_{memory.name}_{memory.register.name}"
             yield Definition(scalar, partial(_scalar, verb, memory))
-            for lanes in LANES:
-                vector = Vector(ELEMENTS[memory.register.name], lanes)
+            for lanes in LANES if memory.name not in NARROW_FLOATS else ():
+                vector = Vector(memory.register, lanes)
                 yield Definition(f"{verb}_{memory.name}_{vector.name}", partial(_vector_access, verb, memory, vector))

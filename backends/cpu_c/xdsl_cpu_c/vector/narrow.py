@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from xdsl_cpu_c.vector.elements import CHUNK_MEMBERS, ELEMENTS, LANES, NARROW_FLOATS, NarrowFloat, Vector
-from xdsl_cpu_c.vector.emit import Definition, body_for, each_chunk, function
+from xdsl_cpu_c.vector.emit import Definition, body_for, builtin, chunkwise, each_chunk, function, variants
 
-F16C = "defined(__F16C__) && __has_builtin(__builtin_ia32_vcvtps2ph256)"
+# clang converts vectors of _Float16 with the instructions of F16C; gcc would call a library lane by lane.
+HALF_TYPE = "defined(__clang__) && (defined(__F16C__) || defined(__aarch64__))"
+HALF_VECTOR = "typedef _Float16 half __attribute__((vector_size(16)));"
 
 
 def _splat(value: int) -> str:
@@ -100,42 +102,51 @@ def decoding(row: NarrowFloat) -> str:
     return "\n".join(lines)
 
 
-def _with_f16c(row: NarrowFloat, hardware: str, portable: str) -> str:
-    """The instructions of F16C where they exist; only f16 has any."""
-    return f"#if {F16C}\n{hardware}\n#else\n{portable}\n#endif" if row.name == "f16" else portable
+# f16 and bf16 convert 8 lanes at a time: (name, result, argument, hardware variants, portable text).
+CHUNK_FUNCTIONS = (
+    (
+        "f32v8_from_f16",
+        "f32v8",
+        "u16v8 x",
+        (
+            (builtin("__builtin_ia32_vcvtph2ps256", "__F16C__"), "return __builtin_ia32_vcvtph2ps256((i16v8)x);"),
+            (HALF_TYPE, f"{HALF_VECTOR}\nreturn __builtin_convertvector((half)x, f32v8);"),
+        ),
+        "return f32x8_from_code_f16((i32x8){__builtin_convertvector(x, i32v8)}).a;",
+    ),
+    (
+        "f32v8_to_f16",
+        "u16v8",
+        "f32v8 x",
+        (
+            (builtin("__builtin_ia32_vcvtps2ph256", "__F16C__"), "return (u16v8)__builtin_ia32_vcvtps2ph256(x, 0);"),
+            (HALF_TYPE, f"{HALF_VECTOR}\nreturn (u16v8)__builtin_convertvector(x, half);"),
+        ),
+        "return __builtin_convertvector(f32x8_code_f16((f32x8){x}).a, u16v8);",
+    ),
+    ("f32v8_from_bf16", "f32v8", "u16v8 x", (), "return (f32v8)(__builtin_convertvector(x, u32v8) << 16);"),
+)
 
 
-def _halves(vector: Vector) -> list[str]:
-    """The 8-lane pieces of a 16-bit vector as integer chunks."""
-    bits = vector.of("u16")
-    if vector.lanes == 8:
-        return ["(i16v8)x.a"]
-    low, high = "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
-    return [
-        f"__builtin_shufflevector((i16v16)x.{m}, (i16v16)x.{m}, {part})" for m in bits.members for part in (low, high)
-    ]
+def _chunk_function(name: str, result: str, argument: str, cases: tuple[tuple[str, str], ...], portable: str) -> str:
+    return function(result, name, [argument], variants(cases, portable))
 
 
-def _f16_to_bits(vector: Vector) -> str:
-    bits = vector.of("u16")
-    pieces = [f"__builtin_ia32_vcvtps2ph256(x.{member}, 0)" for member in vector.members]
+def _join(pieces: list[str], bits: Vector) -> str:
+    """Return statement for 16-bit vectors from pieces of 8 lanes."""
     if len(pieces) > 1:
         order = ", ".join(map(str, range(16)))
-        pieces = [
-            f"(u16v16)__builtin_shufflevector({low}, {high}, {order})" for low, high in zip(pieces[::2], pieces[1::2])
-        ]
-    else:
-        pieces = [f"(u16v8){pieces[0]}"]
+        pairs = zip(pieces[::2], pieces[1::2], strict=True)
+        pieces = [f"__builtin_shufflevector({low}, {high}, {order})" for low, high in pairs]
     return f"return {each_chunk(bits, lambda m: pieces[CHUNK_MEMBERS.index(m)])};"
 
 
-def _f16_from_bits(vector: Vector) -> str:
-    pieces = _halves(vector)
-    return f"return {each_chunk(vector, lambda m: f'__builtin_ia32_vcvtph2ps256({pieces[CHUNK_MEMBERS.index(m)]})')};"
-
-
-def _f16_round(vector: Vector) -> str:
-    return f"return {each_chunk(vector, lambda m: f'__builtin_ia32_vcvtph2ps256(__builtin_ia32_vcvtps2ph256(x.{m}, 0))')};"
+def _split(bits: Vector) -> list[str]:
+    """The pieces of 8 lanes of a 16-bit vector."""
+    if bits.lanes == 8:
+        return ["x.a"]
+    halves = ("0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15")
+    return [f"__builtin_shufflevector(x.{m}, x.{m}, {half})" for m in bits.members for half in halves]
 
 
 def _code(row: NarrowFloat, vector: Vector) -> str:
@@ -150,23 +161,47 @@ def _from_code(row: NarrowFloat, vector: Vector) -> str:
 
 def _bits(row: NarrowFloat, vector: Vector) -> str:
     bits, v = vector.of(row.storage.name), vector.name
-    portable = f"return cast_{vector.signed.name}_{bits.name}({v}_code_{row.name}(x));"
-    body = _with_f16c(row, _f16_to_bits(vector), portable)
+    body = f"return cast_{vector.signed.name}_{bits.name}({v}_code_{row.name}(x));"
+    if row.name == "f16":
+        body = _join([f"f32v8_to_f16(x.{member})" for member in vector.members], bits)
     return function(bits.c, f"bits_{row.name}_{v}", [f"{vector.c} x"], body)
 
 
 def _from_bits(row: NarrowFloat, vector: Vector) -> str:
     bits, v = vector.of(row.storage.name), vector.name
-    portable = f"return {v}_from_code_{row.name}(cast_{bits.name}_{vector.signed.name}(x));"
-    body = _with_f16c(row, _f16_from_bits(vector), portable)
+    body = f"return {v}_from_code_{row.name}(cast_{bits.name}_{vector.signed.name}(x));"
+    if row.bits == 16:
+        pieces = _split(bits)
+        body = f"return {each_chunk(vector, lambda m: f'f32v8_from_{row.name}({pieces[CHUNK_MEMBERS.index(m)]})')};"
     return function(vector.c, f"from_bits_{row.name}_{v}", [f"{bits.c} x"], body)
 
 
 def _round(row: NarrowFloat, vector: Vector) -> str:
     v = vector.name
-    portable = f"return {v}_from_code_{row.name}({v}_code_{row.name}(x));"
-    body = _with_f16c(row, _f16_round(vector), portable)
+    body = f"return {v}_from_code_{row.name}({v}_code_{row.name}(x));"
+    if row.name == "f16":
+        body = chunkwise(vector, "f32v8_from_f16(f32v8_to_f16(x))", 1)
     return function(vector.c, f"round_{row.name}_{v}", [f"{vector.c} x"], body)
+
+
+def _load(row: NarrowFloat, vector: Vector) -> str:
+    """Load through the encoding; 16-bit formats are converted piece by piece as they are loaded."""
+    v, storage = vector.name, row.storage
+    body = f"return from_bits_{row.name}_{v}(load_{storage.name}_{vector.of(storage.name).name}(p));"
+    if row.bits == 16:
+        numbers = {member: 8 * k for k, member in enumerate(vector.members)}
+        piece = f"f32v8_from_{row.name}(*(const u16v8_memory *)(p + "
+        body = f"return {each_chunk(vector, lambda m: f'{piece}{numbers[m]}))')};"
+    return function(vector.c, f"load_{row.name}_{v}", [f"const {storage.c} *p"], body)
+
+
+def _store(row: NarrowFloat, vector: Vector, verb: str) -> str:
+    v, storage = vector.name, row.storage
+    body = f"{verb}_{storage.name}_{vector.of(storage.name).name}(p, bits_{row.name}_{v}(x));"
+    if row.name == "f16" and verb == "store":
+        lines = [f"*(u16v8_memory *)(p + {8 * k}) = f32v8_to_f16(x.{m});" for k, m in enumerate(vector.members)]
+        body = "\n".join(lines)
+    return function("void", f"{verb}_{row.name}_{v}", [f"{storage.c} *p", f"{vector.c} x"], body)
 
 
 def _scalar(name: str, result: str, parameter: str, source: str) -> str:
@@ -176,6 +211,8 @@ def _scalar(name: str, result: str, parameter: str, source: str) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    for entry in CHUNK_FUNCTIONS:
+        yield Definition(entry[0], partial(_chunk_function, *entry))
     for row in NARROW_FLOATS.values():
         storage = row.storage
         for prefix, result, source in (
@@ -192,3 +229,6 @@ def definitions() -> Iterator[Definition]:
             yield Definition(f"bits_{row.name}_{vector.name}", partial(_bits, row, vector))
             yield Definition(f"from_bits_{row.name}_{vector.name}", partial(_from_bits, row, vector))
             yield Definition(f"round_{row.name}_{vector.name}", partial(_round, row, vector))
+            yield Definition(f"load_{row.name}_{vector.name}", partial(_load, row, vector))
+            for verb in ("store", "stream"):
+                yield Definition(f"{verb}_{row.name}_{vector.name}", partial(_store, row, vector, verb))
