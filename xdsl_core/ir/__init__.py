@@ -1,7 +1,17 @@
 """The tile IR: types, values, ops, text form, verifier, rewriter. It knows ops only by their definitions."""
 
 from xdsl_core.ir.builder import Builder
-from xdsl_core.ir.core import Block, Function, Module, Op, Region, Value, clone_function, clone_op, clone_region
+from xdsl_core.ir.core import (
+    Block,
+    Function,
+    Module,
+    Op,
+    Region,
+    Value,
+    clone_function,
+    clone_op,
+    clone_region,
+)
 from xdsl_core.ir.schema import AttributeSchema, Definition, Definitions, OperandSchema, ResultSchema
 from xdsl_core.ir.traits import Trait
 from xdsl_core.ir.types import (

@@ -36,8 +36,8 @@ class Builder:
     ) -> Op:
         """A new op at the insertion point from operands by slot; types are inferred unless given.
 
-        Attributes that are None are left out. Raises CompilationError, at the current location, where a constraint
-        of the definition does not hold.
+        Attributes that are None are left out. Raises CompilationError, at the current location, where a
+        constraint of the definition does not hold.
         """
         kept = {key: value for key, value in (attributes or {}).items() if value is not None}
         if result_types is None:

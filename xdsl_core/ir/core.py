@@ -15,8 +15,8 @@ from xdsl_core.ir.types import Type
 class Value:
     """An SSA value: a result of an op, or an argument of a block.
 
-    `owner` is that op or block, `index` the position there, `name` a hint from the source (need not be unique),
-    `uses` maps (id of op, operand index) to the using op.
+    `owner` is that op or block, `index` the position there, `name` a hint from the source (need not be
+    unique), `uses` maps (id of op, operand index) to the using op.
     """
 
     __slots__ = ("index", "name", "owner", "type", "uses")
@@ -55,7 +55,16 @@ class Op:
     `operands` is flat; `segments` says how many belong to each operand slot of the definition.
     """
 
-    __slots__ = ("attributes", "block", "definition", "location", "operands", "regions", "results", "segments")
+    __slots__ = (
+        "attributes",
+        "block",
+        "definition",
+        "location",
+        "operands",
+        "regions",
+        "results",
+        "segments",
+    )
 
     def __init__(
         self,
@@ -235,7 +244,7 @@ class Region:
 
 
 class Function:
-    """A kernel: named, with typed parameters; `parameter_attributes` holds hints for each (divisible_by, ...)."""
+    """A kernel: named, with typed parameters; `parameter_attributes` holds hints for each parameter."""
 
     __slots__ = ("attributes", "body", "location", "name", "parameter_attributes")
 

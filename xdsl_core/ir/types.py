@@ -1,7 +1,9 @@
-"""Types of values: scalars, pointers, tiles, buffers, tokens. All are frozen, hashable and compared by value."""
+"""Types of values: scalars, pointers, tiles, buffers, tokens; frozen, hashable, compared by value."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,7 +26,9 @@ class PointerType:
         return self
 
     def __str__(self) -> str:
-        return f"ptr<{self.pointee}>" if self.space == "global" else f"ptr<{self.pointee}, {self.space}>"
+        if self.space == "global":
+            return f"ptr<{self.pointee}>"
+        return f"ptr<{self.pointee}, {_word(self.space)}>"
 
 
 Element: TypeAlias = DType | PointerType
@@ -68,7 +72,7 @@ class TileType:
 
 @dataclass(frozen=True, slots=True)
 class BufferType:
-    """Memory of a static shape in a named memory space, with a layout the target knows (row-major by default)."""
+    """Memory of a static shape in a named memory space, in a layout the target knows."""
 
     shape: tuple[int, ...]
     element: DType
@@ -76,7 +80,8 @@ class BufferType:
     layout: str = "row_major"
 
     def __str__(self) -> str:
-        return f"buffer<{'x'.join(map(str, self.shape))}x{self.element}, {self.space}, {self.layout}>"
+        extents = "".join(f"{extent}x" for extent in self.shape)
+        return f"buffer<{extents}{self.element}, {_word(self.space)}, {_word(self.layout)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,10 @@ class TokenType:
 
 
 Type: TypeAlias = ScalarType | PointerType | TileType | BufferType | TokenType
+
+
+def _word(text: str) -> str:
+    return text if re.fullmatch(r"[^\W\d][\w.]*", text) else json.dumps(text, ensure_ascii=False)
 
 
 def tile_or_scalar(shape: tuple[int, ...], element: Element) -> Type:
