@@ -131,10 +131,16 @@ F y = F.add(F.log(u), F.blend(F.lt(F.abs(lost), F.splat(1.0f)), lost, F.zero()))
 return F.blend(F.eq(u, F.splat(1.0f)), x, y);
 """
 
-# tanh|x| = e / (e + 2) for e = exp(2|x|) - 1; it rounds to 1 beyond 9.02.
+# tanh|x| = e / (e + 2) for e = exp(2|x|) - 1; a polynomial below 0.4, where the rounding of e would show.
 TANH = """
-F e = F.expm1_bounded(F.min_fast(F.splat(20.0f), F.mul(F.abs(x), F.splat(2.0f))));
-return F.copysign(F.div(e, F.add(e, F.splat(2.0f))), x);
+F a = F.abs(x);
+F e = F.expm1_bounded(F.min_fast(F.splat(20.0f), F.add(a, a)));
+F square = F.mul(x, x);
+F p = F.fma(square, F.splat(0x1.33139ep-6f), F.splat(-0x1.b6c676p-5f));
+p = F.fma(p, square, F.splat(0x1.1105eep-3f));
+p = F.fma(p, square, F.splat(-0x1.55553ep-2f));
+F small = F.fma(F.mul(p, square), a, a);
+return F.copysign(F.blend(F.lt(a, F.splat(0.4f)), small, F.div(e, F.add(e, F.splat(2.0f)))), x);
 """
 
 # exp(x) - 1 for |x| < 80: as expm1, without the cases near the ends of the range.
