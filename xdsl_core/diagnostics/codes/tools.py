@@ -1,3 +1,94 @@
 """Error codes of the family `tools`: code -> (title, explanation)."""
 
-CODES: dict[str, tuple[str, str]] = {}
+CODES: dict[str, tuple[str, str]] = {
+    "X0801": (
+        "there is no such file",
+        """
+A command that works on a kernel takes FILE:KERNEL; the file was not found, or is no Python file.
+
+    xdslc ir examples/matmul.py:matmul_kernel
+
+The path is relative to the current folder. The kernel's name may be left out if the file has only one.
+""",
+    ),
+    "X0802": (
+        "the file has no such kernel",
+        """
+The file was imported, and has no function of this name that is marked with @xdsl.jit at module level. Kernels
+that are made inside functions cannot be reached by name.
+
+    @xdsl.jit
+    def add_kernel(x, y, out, n, BLOCK: tl.constexpr): ...
+
+The error lists the kernels that the file has.
+""",
+    ),
+    "X0803": (
+        "the file cannot be imported",
+        """
+The file is imported to get at its kernels, and an exception left it. The error shows the exception and its
+place. Imports are resolved as in `python FILE`: the file's folder is searched first.
+
+A file that does something when it is imported should do it under `if __name__ == "__main__":`.
+""",
+    ),
+    "X0804": (
+        "the types of the kernel's arguments are not known",
+        """
+A kernel is compiled for the types of its arguments. A launch has arguments; a command has none,
+so a signature tells them:
+
+    xdslc ir add.py:add_kernel --signature "x: *f32, y: *f32, out: *f32, n: i32, BLOCK=1024"
+
+or by the file itself, in a table that all commands find:
+
+    SIGNATURES = {"add_kernel": "x: *f32, y: *f32, out: *f32, n: i32, BLOCK=1024"}
+""",
+    ),
+    "X0805": (
+        "the signature cannot be read",
+        """
+A signature is a list of entries with commas between them:
+
+    x: *f32        a pointer to float32       (dtypes are written f32 or fp32, i32, bf16, ...)
+    n: i32         a number passed at run time
+    n: i32:16      ... that is a multiple of 16; for a pointer, its address in bytes is
+    BLOCK=1024     a value the kernel is compiled for
+    OUT=tl.float16 ... a dtype
+
+The error points at the entry that is wrong.
+""",
+    ),
+    "X0806": (
+        "the signature does not fit the kernel",
+        """
+Every parameter of the kernel has to be in the signature, unless it has a default, and nothing else may be.
+
+    def kernel(x, n, BLOCK: tl.constexpr)
+    --signature "x: *f32, size: i32, BLOCK=64"      # 'size' is no parameter, and n is missing
+""",
+    ),
+    "X0807": (
+        "the backend does not emit this",
+        """
+`xdslc compile --emit KIND` writes the tile IR (tile), the backend's source (c, triton, ...) or a file of the
+compiled artifact by its ending (so, ...). The error lists what the backend of this call has.
+
+    xdslc compile matmul.py:matmul_kernel --emit c --backend cpu_c
+""",
+    ),
+    "X0808": (
+        "there is no such op or stage",
+        """
+`xdslc ops NAME` takes the name of an op as the IR prints it, such as tile.dot; `xdslc ops` lists all.
+`xdslc ir --stage NAME` takes the name of a pass of the backend's pipeline, or `frontend`.
+""",
+    ),
+    "X0809": (
+        "there is no such error code",
+        """
+`xdslc explain CODE` takes a code as errors print it, such as X0203. `xdslc explain --list` lists all
+with their titles.
+""",
+    ),
+}
