@@ -21,8 +21,8 @@ Item = TypeVar("Item")
 def parse_module(text: str, definitions: Definitions, *, file: str = "<text>") -> Module:
     """The module that `text` describes; CompilationError X03xx, with line and column, at the first mistake.
 
-    Ops are looked up in `definitions`. Ops and functions without `loc(...)` are located in the text itself, in a
-    file called `file`. Only the form is checked; `verify` says whether the module makes sense.
+    Ops are looked up in `definitions`. Ops and functions without `loc(...)` are located in the text itself,
+    in a file called `file`. Only the form is checked; `verify` says whether the module makes sense.
     """
     return _Parser(Source(text, file), definitions).module()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl_core.diagnostics import Diagnostic, Location, error
 from xdsl_core.ir.core import Block, Function, Module, Op, Region, Value
 from xdsl_core.ir.traits import Trait
@@ -10,9 +12,9 @@ from xdsl_core.ir.traits import Trait
 def verify(module: Module) -> list[Diagnostic]:
     """Everything that is wrong with a module; empty for a valid one.
 
-    Structure comes first: blocks end in a terminator, values are defined before their uses, ops have the parts that
-    their definition names, links agree in both directions. Where that holds, the op's definition checks the rest,
-    including what its regions take and give.
+    Structure comes first: blocks end in a terminator, values are defined before their uses, ops have the
+    parts that their definition names, links agree in both directions. Where that holds, the op's definition
+    checks the rest, including what its regions take and give.
     """
     found: list[Diagnostic] = []
     for name, function in module.functions.items():
@@ -71,9 +73,7 @@ class _Verifier:
             self.report("X0320", f"{name}: a block does not end in a terminator", last)
         self.visible.difference_update(self.values[start:])
 
-    def define(
-        self, values: list[Value] | tuple[Value, ...], owner: Op | Block, name: str, at: Location
-    ) -> None:
+    def define(self, values: Sequence[Value], owner: Op | Block, name: str, at: Location) -> None:
         for index, value in enumerate(values):
             if value.owner is not owner or value.index != index:
                 self.report("X0322", f"{name}: value {index} names another owner or position", at)
@@ -106,9 +106,8 @@ class _Verifier:
             message = f"{op.name} has {len(op.results)} results, its definition {len(results)}"
             self.report("X0323", message, op.location)
         if len(op.regions) != len(definition.region_names):
-            message = (
-                f"{op.name} has {len(op.regions)} regions, its definition {len(definition.region_names)}"
-            )
+            names = ", ".join(definition.region_names) or "none"
+            message = f"{op.name} has {len(op.regions)} regions, its definition has: {names}"
             self.report("X0323", message, op.location)
 
     def operands(self, op: Op) -> None:
@@ -117,9 +116,8 @@ class _Verifier:
             if value not in self.visible:
                 self.not_visible(op, index, value)
             if value.uses.get((key, index)) is not op:
-                self.report(
-                    "X0322", f"{op.name} is missing from the uses of its operand {index}", op.location
-                )
+                message = f"{op.name} is missing from the uses of its operand {index}"
+                self.report("X0322", message, op.location)
 
     def not_visible(self, op: Op, index: int, value: Value) -> None:
         name = f"%{value.name}" if value.name else f"operand {index}"
