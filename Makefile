@@ -47,7 +47,7 @@ bench: ## the benchmarks (needs a quiet machine; see benchmarks/README.md)
 
 docs: ## the documentation, into site/
 	@$(BOOTSTRAP) --extras docs
-	@$(BIN)/mkdocs build --strict --config-file docs/mkdocs.yml
+	@$(BIN)/mkdocs build --strict
 
 clean: ## remove what the targets made
 	rm -rf .venv build dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

@@ -44,7 +44,7 @@ PROMISED = [
     "Makefile",
     ".ci/run",
     ".pre-commit-config.yaml",
-    "docs/mkdocs.yml",
+    "mkdocs.yml",
     "docs/index.md",
 ]
 

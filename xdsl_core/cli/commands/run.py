@@ -1,0 +1,33 @@
+"""`xdslc run`: a script, unchanged, on another backend."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xdsl_core.backend import default_registry
+from xdsl_core.diagnostics import CompilationError, error
+
+
+def run(
+    context: typer.Context,
+    script: Annotated[str, typer.Argument(help="The Python file; what follows are its own arguments.")],
+    backend: Annotated[
+        str, typer.Option("--backend", "-b", help="backend:target; the default is XDSL_BACKEND's.")
+    ] = "",
+) -> None:
+    """Run a Python script whose kernels go to a backend."""
+    if not Path(script).is_file():
+        raise CompilationError(error("X0801", f"there is no file {script}", help="name a Python file"))
+    if backend:
+        handle, _ = default_registry().resolve(backend)
+        handle.require_available()
+        os.environ["XDSL_BACKEND"] = backend
+    sys.argv = [script, *context.args]
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    runpy.run_path(script, run_name="__main__")
