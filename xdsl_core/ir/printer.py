@@ -69,21 +69,26 @@ def print_location(location: Location) -> str:
     return text
 
 
-class _Names(dict[Value, str]):
-    """Names of values in one function; a value that nothing defines (a broken module) is still printed."""
+class ValueNames(dict[Value, str]):
+    """Names of values in one function, each once; a value that nothing defines (in a broken module) gets one.
 
-    def __init__(self) -> None:
+    Names that are not `plain` are put in quotes.
+    """
+
+    def __init__(self, plain: re.Pattern[str] = _PLAIN_VALUE) -> None:
         super().__init__()
+        self.plain = plain
         self.taken: dict[str, int] = {}
 
     def define(self, value: Value) -> str:
+        """Choose the name of a value."""
         hint = value.name
         count = self.taken.get(hint, 0)
         self.taken[hint] = count + 1
         if not hint:
             text = f"%{count}"
         else:
-            head = hint if _PLAIN_VALUE.fullmatch(hint) else quote(hint)
+            head = hint if self.plain.fullmatch(hint) else quote(hint)
             text = f"%{head}.{count}" if count else f"%{head}"
         self[value] = text
         return text
@@ -130,7 +135,7 @@ class _Printer:
     def __init__(self, lines: list[str], locations: bool) -> None:
         self.write = lines.append
         self.locations = locations
-        self.names = _Names()
+        self.names = ValueNames()
         self.types: dict[int, str] = {}
         self.plans: dict[int, _Plan] = {}
 
