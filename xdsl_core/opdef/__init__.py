@@ -1,4 +1,4 @@
-"""How an op is declared once: a class body with operands, attributes, rules, reference, samples and error budget."""
+"""How an op is declared once: a class body with operands, rules, reference, samples and error budget."""
 
 from xdsl_core.opdef.definition import DefinitionError, OpDef, op
 from xdsl_core.opdef.facets import (
@@ -17,6 +17,7 @@ from xdsl_core.opdef.facets import (
     region,
     result,
     type_rule,
+    undefined_lanes,
 )
 from xdsl_core.opdef.opset import OpSet
 
@@ -40,4 +41,5 @@ __all__ = [
     "region",
     "result",
     "type_rule",
+    "undefined_lanes",
 ]

@@ -24,9 +24,9 @@ from xdsl_core.opdef.facets import (
     ResultFacet,
     Sample,
 )
+from xdsl_core.opdef.rules import HELPERS
 
 PROFILES = ("core", "tile", "full", "ext-atomics", "ext-fp8", "ext-dsa")
-_HELPERS = {"len": len, "all": all, "any": any, "sorted": sorted, "range": range, "max": max, "min": min, "abs": abs}
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class OpDef:
     samples: tuple[Sample, ...] = field(repr=False)
     error_samples: tuple[ErrorSample, ...] = field(repr=False)
     budget: Budget = field(default_factory=NoBudget)
+    undefined: Callable[..., Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         operand_schema = tuple(OperandSchema(n, f.optional, f.variadic) for n, f in self.operands.items())
@@ -96,16 +97,14 @@ class OpDef:
     def problems(
         self, operands: Sequence[Sequence[Value]], attributes: Mapping[str, Any], regions: Sequence[Any] = ()
     ) -> list[Diagnostic]:
-        """All rules that this use breaks: slots and patterns first, then constraints."""
+        """All slots and attributes that this use breaks; if none, the first broken constraint."""
         found = [*self._slot_problems(operands), *self._attribute_problems(attributes)]
-        if found:
+        if found or not self.constraints:
             return found
         names = self.namespace(operands, attributes, regions)
-        scope = {"__builtins__": {}, **_HELPERS, **names}
-        for rule in self.constraints:
-            if not eval(rule.expression, scope):
-                found.append(self._broken(rule, operands, names))
-        return found
+        scope = {"__builtins__": {}, **HELPERS, **names}
+        broken = next((rule for rule in self.constraints if not eval(rule.expression, scope)), None)
+        return [] if broken is None else [self._broken(broken, operands, names)]
 
     def infer(
         self, operands: Sequence[Sequence[Value]], attributes: Mapping[str, Any], regions: Sequence[Any]
@@ -124,7 +123,9 @@ class OpDef:
             expected = self._rule_types(self.namespace(groups, op.attributes, op.regions))
             actual = tuple(value.type for value in op.results)
             if expected != actual:
-                text = f"{self.name}: result types are {_types(actual)}, its type rule gives {_types(expected)}"
+                text = (
+                    f"{self.name}: result types are {_types(actual)}, its type rule gives {_types(expected)}"
+                )
                 found.append(error("X0204", text))
         return [diagnostic.at(op.location) for diagnostic in found]
 
@@ -175,14 +176,18 @@ class OpDef:
                 continue
             value = attributes[name]
             kinds = " or ".join(kind.__name__ for kind in facet.kinds)
-            if not isinstance(value, facet.kinds):
+            if not facet.admits(value):
                 found.append(error("X0203", f"{self.name}: attribute {name} must be {kinds}, not {value!r}"))
             elif facet.choices is not None and value not in facet.choices:
                 known = ", ".join(map(repr, facet.choices))
-                found.append(error("X0203", f"{self.name}: attribute {name} is {value!r}", help=f"one of: {known}"))
+                found.append(
+                    error("X0203", f"{self.name}: attribute {name} is {value!r}", help=f"one of: {known}")
+                )
         return found
 
-    def _broken(self, rule: Constraint, operands: Sequence[Sequence[Value]], names: Mapping[str, Any]) -> Diagnostic:
+    def _broken(
+        self, rule: Constraint, operands: Sequence[Sequence[Value]], names: Mapping[str, Any]
+    ) -> Diagnostic:
         mentioned = set(re.findall(r"[A-Za-z_]\w*", rule.text))
         parts = []
         for schema, group in zip(self.operand_schema, operands, strict=True):
@@ -206,13 +211,13 @@ class DefinitionError(TypeError):
     """The class body of an op is not whole."""
 
 
-def op(
-    name: str, *, since: str, profile: str, traits: Sequence[Trait] = ()
-) -> Callable[[type], Any]:
-    """Make an OpDef from a class body. DefinitionError says what the body lacks."""
+def op(name: str, *, since: str, profile: str, traits: Sequence[Trait] = ()) -> Callable[[type], Any]:
+    """Make an OpDef from a class body and what its bases share. DefinitionError says what the body lacks."""
 
     def define(body: type) -> OpDef:
-        parts = vars(body)
+        parts: dict[str, Any] = {}
+        for base in reversed(body.__mro__[:-1]):
+            parts.update(vars(base))
         definition = OpDef(
             name=name,
             since=since,
@@ -229,6 +234,7 @@ def op(
             samples=tuple(parts.get("samples", ())),
             error_samples=tuple(parts.get("error_samples", ())),
             budget=parts.get("budget", NoBudget()),
+            undefined=_optional(parts, "undefined_lanes"),
         )
         _check(definition)
         return definition
@@ -240,12 +246,19 @@ def _facets(parts: Mapping[str, Any], kind: type) -> dict[str, Any]:
     return {name.rstrip("_"): facet for name, facet in parts.items() if isinstance(facet, kind)}
 
 
-def _marked(name: str, parts: Mapping[str, Any], mark: str) -> Callable[..., Any]:
-    for part in parts.values():
+def _optional(parts: Mapping[str, Any], mark: str) -> Callable[..., Any] | None:
+    for part in reversed(list(parts.values())):
         function = part.__func__ if isinstance(part, staticmethod) else part
         if getattr(function, "__opdef__", None) == mark:
-            return function  # type: ignore[no-any-return]
-    raise DefinitionError(f"{name}: no @{mark}")
+            return function
+    return None
+
+
+def _marked(name: str, parts: Mapping[str, Any], mark: str) -> Callable[..., Any]:
+    function = _optional(parts, mark)
+    if function is None:
+        raise DefinitionError(f"{name}: no @{mark}")
+    return function
 
 
 def _check(definition: OpDef) -> None:
@@ -267,9 +280,12 @@ def _check(definition: OpDef) -> None:
     if refused != set(labels):
         raise DefinitionError(f"{name}: error samples for {sorted(refused)}, constraints are {labels}")
     known = {*definition.operands, *definition.attributes, *definition.regions, "machine", "op"}
-    for role, parameters in (("type rule", definition.rule_parameters), ("reference", definition.meaning_parameters)):
+    for role, parameters in (
+        ("type rule", definition.rule_parameters),
+        ("reference", definition.meaning_parameters),
+    ):
         unknown = set(parameters) - known
         if unknown:
-            raise DefinitionError(f"{name}: the {role} asks for {sorted(unknown)}, the op has {sorted(known)}")
-
-
+            raise DefinitionError(
+                f"{name}: the {role} asks for {sorted(unknown)}, the op has {sorted(known)}"
+            )

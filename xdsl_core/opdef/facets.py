@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl_core.opdef.patterns import TypePattern
+
+if TYPE_CHECKING:
+    from xdsl_core.ir.core import Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +26,17 @@ class OperandFacet:
 
 @dataclass(frozen=True, slots=True)
 class AttributeFacet:
-    """A compile-time value: the Python types it may have, the values it may take (None: any), default and meaning."""
+    """A compile-time value: Python types, values it may take (None: any), default and meaning."""
 
     kinds: tuple[type, ...]
     doc: str
     choices: tuple[Any, ...] | None
     required: bool
     default: Any
+
+    def admits(self, value: Any) -> bool:
+        """Whether `value` is of one of the kinds; a bool is no int here."""
+        return isinstance(value, self.kinds) and (not isinstance(value, bool) or bool in self.kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class RegionFacet:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A labelled rule: a Python expression over operand types (by operand name), `result` types aside, and attributes."""
+    """A labelled rule: a Python expression over operand types and attributes, by their names."""
 
     label: str
     text: str
@@ -61,15 +68,21 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One use of an op: operand types as IR text by name (a tuple for variadic), attributes, and values where they matter.
+    """One use of an op: operand types as IR text by name (a tuple for variadic), attributes, data, regions.
 
-    `values` maps an operand to an array or a callable of a numpy Generator; other operands get generic data of their type.
+    `values` maps an operand to an array (or number), or to a callable of a numpy Generator and the operand's
+    type that gives one; other operands get generic data of their type. The data of a pointer operand are
+    element offsets into a buffer, whose contents "NAME.memory" gives where they matter. `regions` maps a
+    region to a callable that builds a fresh one. `comparable` is False where results may differ from run to
+    run.
     """
 
     types: Mapping[str, str | tuple[str, ...]]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
+    regions: Mapping[str, Callable[[], Region]] = field(default_factory=dict)
+    comparable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +92,7 @@ class ErrorSample:
     constraint: str
     types: Mapping[str, str | tuple[str, ...]]
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    regions: Mapping[str, Callable[[], Region]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +105,11 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Ulp:
-    """At most this many units in the last place from the correctly rounded result; `by_dtype` overrides `default`."""
+    """At most this many units in the last place from the exact result.
+
+    `by_dtype` overrides `default`. 0.5 asks for the correctly rounded result. Integers are exact under every
+    budget.
+    """
 
     default: float
     by_dtype: Mapping[str, float] = field(default_factory=dict)
@@ -106,15 +124,20 @@ class Ulp:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """A sum of `over` terms: 4*sqrt(over)*u_acc*(sum of magnitudes) plus one output rounding (DESIGN section 4).
+    """A sum or product of `over` terms: 4*sqrt(over)*u*magnitude plus one output rounding.
 
-    `over` is an expression over operand types and attributes, like a constraint's.
+    `over` is an expression over operand types and attributes, like a constraint's; u is the unit roundoff of
+    the result's dtype. The magnitude is the reference applied to the absolute values of the operands (for a
+    matrix product |A|@|B| + |C|). `term_error` is an expression for the relative error each term may carry
+    before it is added, 0 unless operands may be rounded on the way in. Integers are exact.
     """
 
     over: str
+    term_error: str = "0"
 
     def __str__(self) -> str:
-        return f"4*sqrt({self.over})*u*|terms|"
+        extra = "" if self.term_error == "0" else f" + ({self.term_error})*|terms|"
+        return f"4*sqrt({self.over})*u*|terms|{extra}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +190,31 @@ def constraint(label: str, text: str, message: str, *, help: str, code: str = "X
 
 
 def type_rule(function: Callable[..., Any]) -> Any:
-    """Mark the function that gives the result types from operand types, attributes and regions (by parameter name)."""
+    """Mark the function that gives the result types; parameters are operands, attributes, regions by name."""
     function.__opdef__ = "type_rule"  # type: ignore[attr-defined]
+    return staticmethod(function)
+
+
+def undefined_lanes(function: Callable[..., Any]) -> Any:
+    """Mark the function that says which lanes of the results are undefined where lanes of operands are.
+
+    Parameters are taken by name as for `reference`; `undefined` maps each operand's name to a boolean array
+    of its shape. The outcome is one boolean array, or one a result. Needed where the rule that follows from
+    the traits is too coarse: lane by lane for elementwise ops, along the axis for reductions, with the
+    elements for movements, and otherwise everything as soon as anything is.
+    """
+    function.__opdef__ = "undefined_lanes"  # type: ignore[attr-defined]
     return staticmethod(function)
 
 
 def reference(function: Callable[..., Any]) -> Any:
     """Mark the numpy meaning of the op. Parameters are taken by name.
 
-    Operands arrive as numpy arrays (0-d for scalars; floats in float64; pointers as int64 byte addresses; None where
-    absent; tuples where variadic), attributes and regions by name, `op` and `machine` (the interpreter) if asked for.
-    The result, or the tuple of results, is rounded to the result type by the caller.
+    Operands arrive as numpy arrays (0-d for scalars; floats in float64; pointers as int64 byte addresses;
+    None where absent; tuples where variadic), attributes and regions by name, `op` and `machine` (the
+    interpreter) if asked for. The result, or the tuple of results, is rounded to the result type by the
+    caller. The operands of an op that is not PURE are opaque, for its reference to pass to methods of
+    the machine.
     """
     function.__opdef__ = "reference"  # type: ignore[attr-defined]
     return staticmethod(function)

@@ -41,12 +41,16 @@ def _where(predicate: Callable[[DType], bool]) -> tuple[DType, ...]:
 
 def scalar(pattern: TypePattern) -> TypePattern:
     """The scalars of a pattern."""
-    return TypePattern(f"scalar {pattern.text}", pattern.dtypes, pattern.pointers, True, False, pattern.tokens)
+    return TypePattern(
+        f"scalar {pattern.text}", pattern.dtypes, pattern.pointers, True, False, pattern.tokens
+    )
 
 
 def tile(pattern: TypePattern) -> TypePattern:
     """The tiles of a pattern."""
-    return TypePattern(f"tile of {pattern.text}", pattern.dtypes, pattern.pointers, False, True, pattern.tokens)
+    return TypePattern(
+        f"tile of {pattern.text}", pattern.dtypes, pattern.pointers, False, True, pattern.tokens
+    )
 
 
 AnyNumber = TypePattern("number", dtypes.ALL)
@@ -55,6 +59,7 @@ Arithmetic = TypePattern("bool, integer or float", dtypes.ALL)
 Integer = TypePattern("integer", _where(lambda dtype: dtype.kind in ("int", "uint")))
 IntegerOrBool = TypePattern("integer or bool", _where(lambda dtype: dtype.is_integer))
 Float = TypePattern("float", _where(lambda dtype: dtype.is_float))
+ComputeFloat = TypePattern("f16, bf16, f32 or f64", (dtypes.f16, dtypes.bf16, dtypes.f32, dtypes.f64))
 WideFloat = TypePattern("f32 or f64", (dtypes.f32, dtypes.f64))
 Bool = TypePattern("bool", (dtypes.i1,))
 Pointer = TypePattern("pointer", (), pointers=True)

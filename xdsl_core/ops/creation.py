@@ -8,7 +8,7 @@ import numpy as np
 
 from xdsl_core import dtypes
 from xdsl_core.ir.traits import Trait
-from xdsl_core.ir.types import PointerType, ScalarType, TileType, TokenType, Type
+from xdsl_core.ir.types import PointerType, ScalarType, TileType, Type, dtype_of, element_of
 from xdsl_core.opdef import (
     ErrorSample,
     Exact,
@@ -22,13 +22,15 @@ from xdsl_core.opdef import (
     type_rule,
 )
 from xdsl_core.opdef.patterns import AnyValue, scalar
+from xdsl_core.ops._shared import ONE_OF_EACH
 
 
 @op("tile.constant", since="0.1", profile="core", traits=(Trait.PURE, Trait.CONSTANT))
 class Constant:
     """A number known when compiling, as a scalar or as a tile with the same number in every lane.
 
-    Floats keep the sign of zero; NaN and infinities are allowed. Integers must lie in the range of the element.
+    Floats keep the sign of zero; NaN and infinities are allowed. Integers must lie in the range of the
+    element.
     """
 
     value = attribute(bool, int, float, doc="the number: bool for i1, int for integers, float for floats")
@@ -37,6 +39,13 @@ class Constant:
     constraints = (
         constraint(
             "C1",
+            "kind_of(value) == constant_kind(type)",
+            "the value is not of the kind of the element",
+            help="bool for i1, int for integers, float for floats; pointers come from parameters",
+            code="X0208",
+        ),
+        constraint(
+            "C2",
             "type.element.is_float or type.element.lowest <= value <= type.element.highest",
             "the constant is out of range",
             help="use a wider element type, or cast the value so that it wraps on purpose",
@@ -50,7 +59,12 @@ class Constant:
         Sample({}, {"value": -0.0, "type": TileType((2, 4), dtypes.f32)}),
         Sample({}, {"value": float("inf"), "type": TileType((8,), dtypes.bf16)}),
     )
-    error_samples = (ErrorSample("C1", {}, {"value": 300, "type": TileType((3,), dtypes.u8)}),)
+    error_samples = (
+        ErrorSample("C1", {}, {"value": 1, "type": TileType((3,), dtypes.f32)}),
+        ErrorSample("C1", {}, {"value": 1.5, "type": ScalarType(dtypes.i32)}),
+        ErrorSample("C1", {}, {"value": 0, "type": TileType((3,), PointerType(dtypes.f32))}),
+        ErrorSample("C2", {}, {"value": 300, "type": TileType((3,), dtypes.u8)}),
+    )
     budget = Exact()
 
     @type_rule
@@ -59,8 +73,8 @@ class Constant:
 
     @reference
     def _compute(value: Any, type: Type) -> Any:
-        assert not isinstance(type, TokenType | PointerType) and isinstance(type.element, dtypes.DType)
-        wide = np.float64 if type.element.is_float else type.element.numpy
+        dtype = dtype_of(type)
+        wide = np.float64 if dtype.is_float else dtype.numpy
         return np.full(type.shape, value, wide)
 
 
@@ -115,9 +129,10 @@ class Splat:
         ),
     )
     samples = (
-        Sample({"source": "f32"}, {"shape": (4, 3)}),
+        *(Sample({"source": kind}, {"shape": (5, 3)}) for kind in ONE_OF_EACH),
         Sample({"source": "i1"}, {"shape": (8,)}),
         Sample({"source": "u16"}, {"shape": (1,)}),
+        Sample({"source": "f32"}, {"shape": (2, 3, 4)}),
         Sample({"source": "ptr<f32>"}, {"shape": (4,)}),
     )
     error_samples = (ErrorSample("C1", {"source": "f32"}, {"shape": (4, 0)}),)
@@ -125,8 +140,7 @@ class Splat:
 
     @type_rule
     def _(source: Type, shape: tuple[int, ...]) -> Type:
-        assert not isinstance(source, TokenType)
-        return TileType(shape, source.element)
+        return TileType(shape, element_of(source))
 
     @reference
     def _compute(source: Any, shape: tuple[int, ...]) -> Any:
