@@ -52,7 +52,11 @@ def maximum_number(choose: Callable[..., Any], a: Array, b: Array) -> Array:
     """fmax or fmin with -0 below +0."""
     result = choose(a, b)
     if a.dtype.kind == "f":
-        sign = np.signbit(a) & np.signbit(b) if choose in (np.fmax, np.maximum) else np.signbit(a) | np.signbit(b)
+        sign = (
+            np.signbit(a) & np.signbit(b)
+            if choose in (np.fmax, np.maximum)
+            else np.signbit(a) | np.signbit(b)
+        )
         result = np.where((a == 0) & (b == 0), np.where(sign, -0.0, 0.0).astype(a.dtype), result)
     return result
 
@@ -67,7 +71,10 @@ def high_product(a: Array, b: Array, *, unsigned: bool) -> Array:
 def divide(a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return a / b
-    quotient = [0 if q == 0 else abs(int(p)) // abs(int(q)) * (-1 if (p < 0) != (q < 0) else 1) for p, q in zip(a, b)]
+    signs = np.where((a < 0) != (b < 0), -1, 1)
+    quotient = [
+        0 if q == 0 else abs(int(p)) // abs(int(q)) * int(s) for p, q, s in zip(a, b, signs, strict=True)
+    ]
     return np.array([q & (1 << 64) - 1 for q in quotient], np.uint64).astype(a.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Conversions between every two register elements, masks and bit patterns, and making vectors from scalars."""
+"""Conversions between every two register elements, masks and bit patterns; vectors made from scalars."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def samples(source: str, target: str) -> Array:
     x = np.concatenate([special, body]).astype(dtype)
     if NUMPY[target].kind == "f":
         return np.concatenate([x[:-2], np.array([np.inf, np.nan], dtype)])
-    # Narrow integers convert through i32, so that wider values wrap as in the machine; beyond that nothing is promised.
+    # Narrow integers convert through i32, so values within i32 wrap; beyond that nothing is promised.
     limits = np.iinfo(NUMPY[target] if ELEMENTS[target].bits >= 32 else np.int32)
     inside = (x.astype(np.longdouble) > int(limits.min) - 1) & (x.astype(np.longdouble) < int(limits.max) + 1)
     return np.where(inside, x, dtype.type(3.75))
@@ -91,7 +91,9 @@ def test_masks(functions: Functions, element: str) -> None:
         name = prefix.format(element)
         true = 1 if prefix == "{}" else -1
         np.testing.assert_array_equal(functions(f"bool_{name}", x), np.where(x != 0, true, 0))
-        np.testing.assert_array_equal(functions(f"cast_mask_{name}", mask * true), mask.astype(NUMPY[element]))
+        np.testing.assert_array_equal(
+            functions(f"cast_mask_{name}", mask * true), mask.astype(NUMPY[element])
+        )
 
 
 @pytest.mark.parametrize("element", ELEMENTS)

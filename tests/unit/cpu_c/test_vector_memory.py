@@ -1,4 +1,4 @@
-"""Loads and stores: conversions, tails, strides, gathers and streaming stores; nothing outside the span is touched."""
+"""Loads and stores: conversions, tails, strides, gathers, streaming; nothing outside the span is touched."""
 
 from __future__ import annotations
 
@@ -23,33 +23,55 @@ def register(memory: str, lanes: int) -> str:
     return name if lanes == 1 else f"{name}x{lanes}"
 
 
+ACCESS_TEXT = """
+void do_load_{memory}_{lanes}(const {c} *p, {r} *out) {{
+    store_{kept}_{vector}(out, load_{memory}_{vector}(p));
+}}
+void do_store_{memory}_{lanes}({c} *p, const {r} *in) {{
+    store_{memory}_{vector}(p, load_{kept}_{vector}(in));
+}}
+void do_stream_{memory}_{lanes}({c} *p, const {r} *in) {{
+    stream_{memory}_{vector}(p, load_{kept}_{vector}(in));
+    stream_fence();
+}}
+"""
+
+
 def access_drivers(memory: str, lanes: int) -> tuple[str, list[str]]:
     """C functions around load, store and stream, with the register values in a plain array."""
     vector, kept = register(memory, lanes), MEMORY[memory].register
     needs = [f"{verb}_{memory}_{vector}" for verb in ("load", "store", "stream")]
     needs += [f"load_{kept.name}_{vector}", f"store_{kept.name}_{vector}", "stream_fence"]
-    c, r = MEMORY[memory].c, kept.c
-    text = f"""
-void do_load_{memory}_{lanes}(const {c} *p, {r} *out) {{ store_{kept.name}_{vector}(out, load_{memory}_{vector}(p)); }}
-void do_store_{memory}_{lanes}({c} *p, const {r} *in) {{ store_{memory}_{vector}(p, load_{kept.name}_{vector}(in)); }}
-void do_stream_{memory}_{lanes}({c} *p, const {r} *in) {{
-    stream_{memory}_{vector}(p, load_{kept.name}_{vector}(in));
-    stream_fence();
-}}
-"""
+    text = ACCESS_TEXT.format(
+        memory=memory, lanes=lanes, vector=vector, kept=kept.name, c=MEMORY[memory].c, r=kept.c
+    )
     return text, needs
 
 
-def buffer_drivers(memory: str) -> tuple[str, list[str]]:
-    c = MEMORY[memory].c
-    text = f"""
-void do_partial_load_{memory}({c} *b, const {c} *p, int n, const {c} *fill, int lanes) {{ partial_load_{memory}(b, p, n, *fill, lanes); }}
-void do_partial_store_{memory}({c} *p, const {c} *b, int n) {{ partial_store_{memory}(p, b, n); }}
-void do_strided_load_{memory}({c} *b, const {c} *p, int64_t s, int n, const {c} *fill, int lanes) {{ strided_load_{memory}(b, p, s, n, *fill, lanes); }}
-void do_strided_store_{memory}({c} *p, int64_t s, const {c} *b, int n) {{ strided_store_{memory}(p, s, b, n); }}
-void do_gather_{memory}({c} *b, const {c} *p, const int64_t *o, const int32_t *m, const {c} *fill, int lanes) {{ gather_{memory}(b, p, o, m, *fill, lanes); }}
-void do_scatter_{memory}({c} *p, const int64_t *o, const int32_t *m, const {c} *b, int lanes) {{ scatter_{memory}(p, o, m, b, lanes); }}
+BUFFER_TEXT = """
+void do_partial_load_{m}({c} *b, const {c} *p, int n, const {c} *fill, int lanes) {{
+    partial_load_{m}(b, p, n, *fill, lanes);
+}}
+void do_partial_store_{m}({c} *p, const {c} *b, int n) {{
+    partial_store_{m}(p, b, n);
+}}
+void do_strided_load_{m}({c} *b, const {c} *p, int64_t s, int n, const {c} *fill, int lanes) {{
+    strided_load_{m}(b, p, s, n, *fill, lanes);
+}}
+void do_strided_store_{m}({c} *p, int64_t s, const {c} *b, int n) {{
+    strided_store_{m}(p, s, b, n);
+}}
+void do_gather_{m}({c} *b, const {c} *p, const int64_t *o, const int32_t *k, const {c} *fill, int lanes) {{
+    gather_{m}(b, p, o, k, *fill, lanes);
+}}
+void do_scatter_{m}({c} *p, const int64_t *o, const int32_t *k, const {c} *b, int lanes) {{
+    scatter_{m}(p, o, k, b, lanes);
+}}
 """
+
+
+def buffer_drivers(memory: str) -> tuple[str, list[str]]:
+    text = BUFFER_TEXT.format(m=memory, c=MEMORY[memory].c)
     return text, [f"{name}_{memory}" for name in BUFFER_FUNCTIONS]
 
 
@@ -79,7 +101,7 @@ def as_register(memory: str, values: Array, lanes: int) -> Array:
     return values.astype(NUMPY[MEMORY[memory].register.name])
 
 
-@pytest.mark.parametrize("lanes", (1, *LANES))
+@pytest.mark.parametrize("lanes", [1, *LANES])
 @pytest.mark.parametrize("memory", MEMORY)
 def test_load_and_store(library: ctypes.CDLL, memory: str, lanes: int) -> None:
     """Unaligned spans: one element past an aligned start."""
@@ -133,7 +155,9 @@ def test_tails_and_strides(library: ctypes.CDLL, memory: str) -> None:
             if stride == 1:
                 getattr(library, f"do_partial_store_{memory}")(at(target, 20), at(data), count)
             else:
-                getattr(library, f"do_strided_store_{memory}")(at(target, 20), ctypes.c_int64(stride), at(data), count)
+                getattr(library, f"do_strided_store_{memory}")(
+                    at(target, 20), ctypes.c_int64(stride), at(data), count
+                )
             for k in range(count):
                 expected[20 + k * stride] = data[k]
             assert target.tobytes() == expected.tobytes()
@@ -144,7 +168,11 @@ def test_tails_and_strides(library: ctypes.CDLL, memory: str) -> None:
 def test_gather_and_scatter(library: ctypes.CDLL, memory: str, kind: str) -> None:
     """A masked-off lane's offset points far outside: touching it would crash."""
     data, fill, lanes = contents(memory, 64), contents(memory, 4)[3:], 16
-    offset = np.arange(lanes) + 5 if kind in ("consecutive", "all active") else np.random.default_rng(1).permutation(64)[:lanes]
+    offset = (
+        np.arange(lanes) + 5
+        if kind in ("consecutive", "all active")
+        else np.random.default_rng(1).permutation(64)[:lanes]
+    )
     mask = np.ones(lanes, bool)
     if kind in ("masked", "none active"):
         mask = np.arange(lanes) % 4 == 1 if kind == "masked" else ~mask

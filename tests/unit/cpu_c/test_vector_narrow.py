@@ -27,7 +27,9 @@ DTYPES: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def functions(tmp_path_factory: pytest.TempPathFactory) -> Functions:
-    names = [f"{verb}_{kind}_f32{n}" for verb in ("bits", "from_bits", "round") for kind in DTYPES for n in LANES]
+    names = [
+        f"{verb}_{kind}_f32{n}" for verb in ("bits", "from_bits", "round") for kind in DTYPES for n in LANES
+    ]
     names += [f"f32{n}_{verb}_f16" for verb in ("code", "from_code") for n in LANES[1:]]
     return Functions(tmp_path_factory.mktemp("narrow"), names)
 
@@ -38,15 +40,21 @@ def codes(kind: str) -> Array:
 
 
 def numbers(kind: str) -> Array:
-    """Values of the format, the ties between neighbours and their f32 neighbours, overflow, specials, random bits."""
+    """Values of the format, ties and their f32 neighbours, overflow, special values, random bits."""
     with np.errstate(all="ignore"):
         exact = codes(kind).view(DTYPES[kind]).astype(np.float32)
         exact = np.unique(exact[np.isfinite(exact)])
         ties = (exact[1:].astype(np.float64) + exact[:-1]) / 2
         ties = ties.astype(np.float32)
-        near = np.concatenate([np.nextafter(ties, np.float32(np.inf)), np.nextafter(ties, np.float32(-np.inf))])
-        top = np.float32(NARROW_FLOATS[kind].largest) * np.array([1.001, 1.03, 1.06, 1.07, 1.2, 1.9, 4], np.float32)
-        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45, -1e-45, 1e-40, 65519, 65520], np.float32)
+        near = np.concatenate(
+            [np.nextafter(ties, np.float32(np.inf)), np.nextafter(ties, np.float32(-np.inf))]
+        )
+        top = np.float32(NARROW_FLOATS[kind].largest) * np.array(
+            [1.001, 1.03, 1.06, 1.07, 1.2, 1.9, 4], np.float32
+        )
+        special = np.array(
+            [0.0, -0.0, np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45, -1e-45, 1e-40, 65519, 65520], np.float32
+        )
         random = np.random.default_rng(4).integers(0, 1 << 32, 20_000, dtype=np.uint32).view(np.float32)
     x = np.concatenate([exact, ties, near, top, -top, special, random])
     return np.resize(x, -(-x.size // 32) * 32)

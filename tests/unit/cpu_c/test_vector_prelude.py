@@ -73,7 +73,9 @@ def test_everything_compiles_without_warnings(tmp_path: Path, march: str) -> Non
     source.write_text(prelude(names()))
     command = compiler()
     assert command
-    probe = subprocess.run([command, march or "-O2", "-xc", "-E", "/dev/null"], capture_output=True, check=False)
+    probe = subprocess.run(
+        [command, march or "-O2", "-xc", "-E", "/dev/null"], capture_output=True, check=False
+    )
     if probe.returncode:
         pytest.skip(f"{command} does not know {march}")
     flags = [flag for flag in FLAGS if flag not in ("-march=native", "-mprefer-vector-width=256")]

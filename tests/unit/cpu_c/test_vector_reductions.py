@@ -87,11 +87,13 @@ int32_t drive_{vector}_{name}(const {c} *x, const int32_t *index, {c} *value) {{
 
 
 def test_argmax_and_argmin(tmp_path: Path) -> None:
-    """The smallest index wins a tie wherever its lane is; NaN is skipped, or found first by the _nan forms."""
+    """The smallest index wins a tie whatever its lane; NaN is skipped, or found first by the _nan forms."""
     names = ("hargmax", "hargmin", "hargmax_nan", "hargmin_nan")
     cases = [(element, lanes, name) for element in ELEMENTS for lanes in LANES for name in names]
     drivers = [argument_driver(*case) for case in cases]
-    library = build(tmp_path, prelude(n for _, needs in drivers for n in needs) + "".join(t for t, _ in drivers))
+    library = build(
+        tmp_path, prelude(n for _, needs in drivers for n in needs) + "".join(t for t, _ in drivers)
+    )
     random = np.random.default_rng(6)
     for element, lanes, name in cases:
         call = getattr(library, f"drive_{element}x{lanes}_{name}")

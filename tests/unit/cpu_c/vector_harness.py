@@ -16,10 +16,19 @@ from xdsl_cpu_c.vector import ELEMENTS, prelude
 from xdsl_cpu_c.vector.prelude import catalogue
 
 # The flags kernels are compiled with; contraction and -O2 are what could break a polynomial.
-FLAGS = (
-    "-O2 -ftree-vectorize -march=native -mprefer-vector-width=256 -fno-math-errno -fno-trapping-math "
-    "-ffp-contract=fast -fwrapv -fno-strict-aliasing -fPIC -shared"
-).split()
+FLAGS = [
+    "-O2",
+    "-ftree-vectorize",
+    "-march=native",
+    "-mprefer-vector-width=256",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fPIC",
+    "-shared",
+]
 
 C_TYPES = {e.c: e.name for e in ELEMENTS.values()} | {"bool_t": "i32", "int": "i32"}
 NUMPY = {
@@ -68,8 +77,8 @@ def driver(name: str) -> tuple[str, list[str]]:
     else:
         needs.append(f"store_{element}_{result}")
         statement = f"store_{element}_{result}(({c} *)out + i * {lanes}, {call});"
-    text = f"void drive_{name}(void *out, const void **in, long n) {{ for (long i = 0; i < n; ++i) {statement} }}\n"
-    return text, needs
+    head = f"void drive_{name}(void *out, const void **in, long n)"
+    return f"{head} {{ for (long i = 0; i < n; ++i) {statement} }}\n", needs
 
 
 def build(folder: Path, source: str, stem: str = "functions") -> ctypes.CDLL:
@@ -79,7 +88,9 @@ def build(folder: Path, source: str, stem: str = "functions") -> ctypes.CDLL:
     command = compiler()
     assert command
     library = path.with_suffix(".so")
-    subprocess.run([command, *FLAGS, "-Wall", "-Werror", "-Wno-unused-function", path, "-o", library, "-lm"], check=True)
+    subprocess.run(
+        [command, *FLAGS, "-Wall", "-Werror", "-Wno-unused-function", path, "-o", library, "-lm"], check=True
+    )
     return ctypes.CDLL(str(library))
 
 
@@ -108,5 +119,7 @@ class Functions:
         blocks = blocks or 1
         out = np.empty(blocks * lanes, NUMPY[element])
         table = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
-        getattr(self._library, f"drive_{name}")(ctypes.c_void_p(out.ctypes.data), table, ctypes.c_long(blocks))
+        getattr(self._library, f"drive_{name}")(
+            ctypes.c_void_p(out.ctypes.data), table, ctypes.c_long(blocks)
+        )
         return out

@@ -15,9 +15,9 @@ from xdsl_cpu_c.vector.emit import Definition, body_for, chunkwise, function, pa
 class Row:
     """An operation on vectors of one element type.
 
-    `chunk` is its C expression over chunks x, y, z; `scalar` over C scalars (empty: as `chunk`).  In both, {v} is the
-    chunk type and {i} the signed chunk type of equal width; {si}, {su} are the scalar integers of equal width and
-    {wi}, {wu} those of double width; {s} is the suffix of libm's names; {sign} and {inf} are bit patterns;
+    `chunk` is its C expression over chunks x, y, z; `scalar` over C scalars (empty: as `chunk`).  {v} is the
+    chunk type and {i} the signed chunk type of equal width; {si}, {su} are the scalar integers of equal width
+    and {wi}, {wu} those of double width; {s} is the suffix of libm's names; {sign} and {inf} are bit patterns;
     {shift} is the largest shift count.
     """
 
@@ -40,7 +40,9 @@ ROWS = (
     Row("abs", 1, FLOATS, "({v})(({i})x & ~{sign})", "__builtin_fabs{s}(x)"),
     Row("abs", 1, SIGNED, "{v}_max(x, -x)", "x < 0 ? -x : x"),
     Row("abs", 1, UNSIGNED, "x"),
-    Row("copysign", 2, FLOATS, "({v})((({i})x & ~{sign}) | (({i})y & {sign}))", "__builtin_copysign{s}(x, y)"),
+    Row(
+        "copysign", 2, FLOATS, "({v})((({i})x & ~{sign}) | (({i})y & {sign}))", "__builtin_copysign{s}(x, y)"
+    ),
     Row("fma", 3, FLOATS, "{v}_fma(x, y, z)", "__builtin_fma{s}(x, y, z)"),
     Row("fma", 3, INTEGERS, "x * y + z"),
     Row("sqrt", 1, FLOATS, "{v}_sqrt(x)", "__builtin_sqrt{s}(x)"),
@@ -51,8 +53,20 @@ ROWS = (
     Row("round", 1, FLOATS, "{v}_round(x)", "__builtin_rint{s}(x)"),
     Row("max", 2, FLOATS, "{v}_max(x, y)", "x > y || y != y || (x == y && !__builtin_signbit(x)) ? x : y"),
     Row("min", 2, FLOATS, "{v}_min(x, y)", "x < y || y != y || (x == y && __builtin_signbit(x)) ? x : y"),
-    Row("max_nan", 2, FLOATS, "{v}_max_nan(x, y)", "x > y || x != x || (x == y && !__builtin_signbit(x)) ? x : y"),
-    Row("min_nan", 2, FLOATS, "{v}_min_nan(x, y)", "x < y || x != x || (x == y && __builtin_signbit(x)) ? x : y"),
+    Row(
+        "max_nan",
+        2,
+        FLOATS,
+        "{v}_max_nan(x, y)",
+        "x > y || x != x || (x == y && !__builtin_signbit(x)) ? x : y",
+    ),
+    Row(
+        "min_nan",
+        2,
+        FLOATS,
+        "{v}_min_nan(x, y)",
+        "x < y || x != x || (x == y && __builtin_signbit(x)) ? x : y",
+    ),
     Row("max_fast", 2, FLOATS, "{v}_max_fast(x, y)", "x > y ? x : y"),
     Row("min_fast", 2, FLOATS, "{v}_min_fast(x, y)", "x < y ? x : y"),
     *(Row(name, 2, INTEGERS, "{v}_max(x, y)", "x > y ? x : y") for name in ("max", "max_nan", "max_fast")),
@@ -66,6 +80,9 @@ ROWS = (
     Row("mulhi", 2, WIDE, "{v}_mulhi(x, y)", "(({wi})({si})x * ({si})y) >> ({shift} + 1)"),
     Row("umulhi", 2, WIDE, "{v}_umulhi(x, y)", "(({wu})({su})x * ({su})y) >> ({shift} + 1)"),
 )
+
+# Lane widths at which gcc works lane by lane, and the width to compute at instead.
+WIDER = {(name, bits): 32 for name in ("shl", "shr") for bits in (8, 16)} | {("mul", 8): 16}
 
 # Operations that yield a mask; `chunk` yields the signed integer chunk of equal width.
 PREDICATES = (
@@ -108,11 +125,13 @@ def names_for(element: Element) -> dict[str, str]:
 
 
 def chunk_expression(row: Row, vector: Vector) -> str:
+    """C of the operation on one chunk."""
     chunk = vector.chunk
     return row.chunk.format(v=chunk.name, i=signed_chunk(chunk).name, **names_for(vector.element))
 
 
 def scalar_expression(row: Row, element: Element) -> str:
+    """C of the operation on scalars."""
     return (row.scalar or row.chunk).format(**names_for(element))
 
 
@@ -123,6 +142,7 @@ def _elementwise(row: Row, vector: Vector) -> str:
 
 
 def scalar_function(row: Row, element: Element, result: str) -> str:
+    """C function of the operation on scalars."""
     body = f"return {scalar_expression(row, element)};"
     return function(result, f"{element.name}_{row.name}", parameters(element.c, row.arity), body)
 
@@ -165,12 +185,22 @@ def _blend(vector: Vector, name: str) -> str:
 
 def _select(vector: Vector) -> str:
     body = body_for(vector, "return F.blend(cast_M_I(mask), x, y);")
-    return function(vector.c, f"{vector.name}_select", [f"{vector.mask.c} mask", f"{vector.c} x", f"{vector.c} y"], body)
+    return function(
+        vector.c, f"{vector.name}_select", [f"{vector.mask.c} mask", f"{vector.c} x", f"{vector.c} y"], body
+    )
 
 
 def _scalar_select(element: Element) -> str:
     arguments = ["bool_t mask", f"{element.c} x", f"{element.c} y"]
     return function(element.c, f"{element.name}_select", arguments, "return mask ? x : y;")
+
+
+def _through(row: Row, vector: Vector) -> str:
+    """The operation on wider lanes, where the machine has none of this width."""
+    v, wide = vector.name, vector.of(f"{vector.element.kind}{WIDER[row.name, vector.element.bits]}").name
+    operands = ", ".join(f"cast_{v}_{wide}({operand})" for operand in "xy"[: row.arity])
+    body = f"return cast_{wide}_{v}({wide}_{row.name}({operands}));"
+    return function(vector.c, f"{v}_{row.name}", parameters(vector.c, row.arity), body)
 
 
 def _vectors(element: Element) -> Iterator[Vector]:
@@ -186,7 +216,9 @@ def _predicates() -> Iterator[Definition]:
                 yield Definition(bits, partial(_predicate_bits, row, vector, bits))
                 name = f"{vector.name}_{row.name}"
                 same = partial(_predicate_bits, row, vector, name)
-                yield Definition(name, same if element.bits == 32 else partial(_predicate_narrowed, row, vector))
+                yield Definition(
+                    name, same if element.bits == 32 else partial(_predicate_narrowed, row, vector)
+                )
 
 
 def _selections() -> Iterator[Definition]:
@@ -199,12 +231,20 @@ def _selections() -> Iterator[Definition]:
             yield Definition(name, same if element.bits == 32 else partial(_select, vector))
 
 
+def _render(row: Row, vector: Vector) -> partial[str]:
+    if not row.chunk:
+        return partial(lanewise, row.name, vector, row.arity)
+    if (row.name, vector.element.bits) in WIDER:
+        return partial(_through, row, vector)
+    return partial(_elementwise, row, vector)
+
+
 def definitions() -> Iterator[Definition]:
+    """The operations of this module for every element and lane count."""
     for row in (*ROWS, *DIVISIONS):
         for element in row.elements:
             yield Definition(f"{element.name}_{row.name}", partial(scalar_function, row, element, element.c))
             for vector in _vectors(element):
-                render = partial(_elementwise, row, vector) if row.chunk else partial(lanewise, row.name, vector, row.arity)
-                yield Definition(f"{vector.name}_{row.name}", render)
+                yield Definition(f"{vector.name}_{row.name}", _render(row, vector))
     yield from _predicates()
     yield from _selections()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from xdsl_cpu_c.vector.chunks import WIDENING
 from xdsl_cpu_c.vector.elements import ALL, ELEMENTS, LANES, Chunk, Element, Vector
 from xdsl_cpu_c.vector.emit import Definition, body_for, each_chunk, function
 
@@ -19,16 +20,13 @@ def _lane_numbers(start: int, count: int, step: int = 1) -> str:
 
 def _via(source: Element, target: Element) -> str | None:
     """The element between two whose direct conversion the machine has no instruction for, or None."""
-    narrow = min(source.bits, target.bits)
-    mixed = "f" in (source.kind, target.kind) and source.kind != target.kind
-    if mixed and narrow < 32:
-        return "i32"
-    if not mixed and source.kind != "f":
-        ratio = max(source.bits, target.bits) // narrow
-        if ratio == 8 or (ratio == 4 and not (narrow == 8 and target.bits > source.bits)):
-            middle = source.bits // 2 if source.bits > target.bits else target.bits // 2
-            return f"{'u' if source.kind == 'u' else 'i'}{middle}"
-    return None
+    narrow, wide = sorted((source.bits, target.bits))
+    if (source.kind == "f") != (target.kind == "f"):
+        return "i32" if narrow < 32 else None
+    if source.kind == "f" or wide <= 2 * narrow:
+        return None
+    middle = source.bits // 2 if source.bits > target.bits else target.bits // 2
+    return f"{source.kind}{middle}"
 
 
 def _same_width(source: Vector, target: Vector) -> str:
@@ -43,14 +41,20 @@ def _widen(source: Vector, target: Vector) -> str:
     lanes = target.chunk.lanes
     pieces = source.chunk.lanes // lanes
     chunk = target.chunk.name
-    if pieces == 1:
-        return f"return {each_chunk(target, lambda m: f'__builtin_convertvector(x.{m}, {chunk})')};"
+    half = Chunk(source.element, lanes)
+    integer = source.element.kind != "f" and target.element.kind != "f"
 
     def piece(member: str) -> str:
         k = target.members.index(member)
-        owner = f"x.{source.members[k // pieces]}"
-        numbers = _lane_numbers(k % pieces * lanes, lanes)
-        return f"\n        __builtin_convertvector(__builtin_shufflevector({owner}, {owner}, {numbers}), {chunk})"
+        part = f"x.{source.members[k // pieces]}"
+        if pieces > 1:
+            numbers = _lane_numbers(k % pieces * lanes, lanes)
+            part = f"\n        __builtin_shufflevector({part}, {part}, {numbers})"
+        if integer:
+            return f"({chunk}){half.name}_widen({part})"
+        if (half.name, chunk) in WIDENING:
+            return f"{half.name}_to_{chunk}({part})"
+        return f"__builtin_convertvector({part}, {chunk})"
 
     return f"return {each_chunk(target, piece)};"
 
@@ -123,7 +127,9 @@ def _bool(vector: Vector) -> str:
 def _cast_mask(vector: Vector) -> str:
     """0 or 1 in the element's type from a mask."""
     if vector.lanes == 1:
-        return function(vector.c, f"cast_mask_{vector.name}", ["bool_t mask"], f"return ({vector.c})(mask != 0);")
+        return function(
+            vector.c, f"cast_mask_{vector.name}", ["bool_t mask"], f"return ({vector.c})(mask != 0);"
+        )
     ones = "M.and(mask, M.splat(1))"
     body = f"return {ones};" if vector.element.name == "i32" else f"return cast_M_F({ones});"
     return function(vector.c, f"cast_mask_{vector.name}", [f"{vector.mask.c} mask"], body_for(vector, body))
@@ -142,11 +148,16 @@ def _conversions(source: Vector, target: Vector) -> Iterator[Definition]:
     cast = partial(_scalar_cast, source.element, target.element) if scalar else partial(_cast, source, target)
     yield Definition(f"cast_{source.name}_{target.name}", cast)
     if source.element.bits == target.element.bits:
-        bits = partial(_scalar_bitcast, source.element, target.element) if scalar else partial(_bitcast, source, target)
+        bits = (
+            partial(_scalar_bitcast, source.element, target.element)
+            if scalar
+            else partial(_bitcast, source, target)
+        )
         yield Definition(f"bitcast_{source.name}_{target.name}", bits)
 
 
 def definitions() -> Iterator[Definition]:
+    """Conversions between every two elements, for every lane count."""
     for lanes in (1, *LANES):
         for source in ALL:
             vector = Vector(source, lanes)

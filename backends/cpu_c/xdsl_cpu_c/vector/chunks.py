@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
-from xdsl_cpu_c.vector.elements import ALL, ELEMENTS, FLOATS, INTEGERS, Chunk, Element
+from xdsl_cpu_c.vector.elements import ALL, ELEMENTS, FLOATS, INTEGERS, Chunk
 from xdsl_cpu_c.vector.emit import OPERANDS, Definition, builtin, function, lane_loop, parameters, variants
 from xdsl_cpu_c.vector.types import chunks_of
 
@@ -15,8 +16,8 @@ from xdsl_cpu_c.vector.types import chunks_of
 class FloatRow:
     """An operation on a floating-point chunk.
 
-    `x86` is the stem of gcc's builtin, `requires` its instruction set, `arguments` what it is called with; `portable`
-    is clang's builtin; `lane` is the C of a single lane.
+    `x86` is the stem of gcc's builtin, `requires` its instruction set, `arguments` what it is called with;
+    `portable` is clang's builtin; `lane` is the C of a single lane.
     """
 
     name: str
@@ -56,7 +57,7 @@ return ({v})(({i})r & (({i})x | ({i})(x != y)));""",
 return ({v})(({i})r | (({i})x & ({i})(x == y)));""",
 }
 
-# Suffix of the builtins over 16- and 32-byte integer vectors; 64-bit lanes have no such instruction before AVX-512.
+# Suffix of the builtins over 16- and 32-byte integer vectors; 64-bit lanes have none before AVX-512.
 INTEGER_SUFFIX = {
     "i8": "sb",
     "i16": "sw",
@@ -65,6 +66,10 @@ INTEGER_SUFFIX = {
     "u16": "uw",
     "u32": "ud",
 }
+
+
+# Conversions to wider floats that gcc would split into two halves.
+WIDENING = MappingProxyType({("i32v4", "f64v4"): "cvtdq2pd256", ("f32v4", "f64v4"): "cvtps2pd256"})
 
 
 def signed_chunk(chunk: Chunk) -> Chunk:
@@ -77,7 +82,9 @@ def _float(row: FloatRow, chunk: Chunk) -> str:
     cases = [(builtin(name, row.requires), f"return {name}({row.arguments});")]
     if row.portable:
         portable = f"__builtin_elementwise_{row.portable}"
-        cases.append((f"__has_builtin({portable})", f"return {portable}({', '.join(OPERANDS[: row.arity])});"))
+        cases.append(
+            (f"__has_builtin({portable})", f"return {portable}({', '.join(OPERANDS[: row.arity])});")
+        )
     body = variants(cases, lane_loop(chunk, row.lane.format(s=chunk.element.suffix)))
     return function(chunk.name, f"{chunk.name}_{row.name}", parameters(chunk.name, row.arity), body)
 
@@ -108,7 +115,9 @@ def _integer_extreme(name: str, chunk: Chunk) -> str:
         argument = signed_chunk(chunk).name if chunk.element.bits > 8 else f"charv{chunk.lanes}"
         requires = "__AVX2__" if chunk.bytes == 32 else "__SSE4_1__"
         cases.append((builtin(x86, requires), f"return ({v}){x86}(({argument})x, ({argument})y);"))
-    cases.append((f"__has_builtin(__builtin_elementwise_{name})", f"return __builtin_elementwise_{name}(x, y);"))
+    cases.append(
+        (f"__has_builtin(__builtin_elementwise_{name})", f"return __builtin_elementwise_{name}(x, y);")
+    )
     condition = "x > y" if name == "max" else "x < y"
     body = variants(cases, f"return {v}_blend({condition}, x, y);")
     return function(v, f"{v}_{name}", parameters(v, 2), body)
@@ -117,7 +126,11 @@ def _integer_extreme(name: str, chunk: Chunk) -> str:
 def _multiply_high(name: str, chunk: Chunk) -> str:
     element = chunk.element
     unsigned = name == "umulhi"
-    wide = ("uint64_t" if unsigned else "int64_t") if element.bits == 32 else ("unsigned " if unsigned else "") + "__int128"
+    wide = (
+        ("uint64_t" if unsigned else "int64_t")
+        if element.bits == 32
+        else ("unsigned " if unsigned else "") + "__int128"
+    )
     narrow = ("u" if unsigned else "") + f"int{element.bits}_t"
     lane = f"({element.c})((({wide})({narrow})x[k] * ({wide})({narrow})y[k]) >> {element.bits})"
     cases = []
@@ -132,29 +145,59 @@ return ({chunk.name})((even >> 32) | (odd & ~(uint64_t)UINT32_MAX));"""
     return function(chunk.name, f"{chunk.name}_{name}", parameters(chunk.name, 2), body)
 
 
+def _widen(chunk: Chunk) -> str:
+    """Integers of twice the width; gcc splits the generic conversion into two halves."""
+    element = chunk.element
+    wide = Chunk(ELEMENTS[f"{element.kind}{element.bits * 2}"], chunk.lanes)
+    cases = []
+    if chunk.bytes == 16:
+        letters = {8: "bw", 16: "wd", 32: "dq"}[element.bits]
+        x86 = f"__builtin_ia32_pmov{'sx' if element.kind == 'i' else 'zx'}{letters}256"
+        argument = "charv16" if element.bits == 8 else signed_chunk(chunk).name
+        cases.append((builtin(x86, "__AVX2__"), f"return ({wide.name}){x86}(({argument})x);"))
+    body = variants(cases, f"return __builtin_convertvector(x, {wide.name});")
+    return function(wide.name, f"{chunk.name}_widen", parameters(chunk.name, 1), body)
+
+
+def _to_double(source: str, target: str) -> str:
+    x86 = f"__builtin_ia32_{WIDENING[source, target]}"
+    cases = [(builtin(x86, "__AVX__"), f"return {x86}(x);")]
+    body = variants(cases, f"return __builtin_convertvector(x, {target});")
+    return function(target, f"{source}_to_{target}", [f"{source} x"], body)
+
+
 def _char_type(lanes: int) -> str:
     return f"typedef char charv{lanes} __attribute__((vector_size({lanes})));\n"
 
 
-def _full(element: Element) -> Chunk:
-    return chunks_of(element)[-1]
+def _float_definitions(chunk: Chunk) -> Iterator[Definition]:
+    for row in FLOAT_ROWS:
+        yield Definition(f"{chunk.name}_{row.name}", partial(_float, row, chunk))
+    for name in FLOAT_EXTREMES:
+        yield Definition(f"{chunk.name}_{name}", partial(_float_extreme, name, chunk))
+
+
+def _integer_definitions(chunk: Chunk) -> Iterator[Definition]:
+    for name in ("max", "min"):
+        yield Definition(f"{chunk.name}_{name}", partial(_integer_extreme, name, chunk))
+    if chunk.element.bits < 64 and chunk.bytes < 32:
+        yield Definition(f"{chunk.name}_widen", partial(_widen, chunk))
+    if chunk.element.bits >= 32 and chunk.bytes == 32:
+        for name in ("mulhi", "umulhi"):
+            yield Definition(f"{chunk.name}_{name}", partial(_multiply_high, name, chunk))
 
 
 def definitions() -> Iterator[Definition]:
+    """The chunk functions."""
     for lanes in (16, 32):
         yield Definition(f"charv{lanes}", partial(_char_type, lanes))
+    for source, target in WIDENING:
+        yield Definition(f"{source}_to_{target}", partial(_to_double, source, target))
     for element in ALL:
         for chunk in chunks_of(element):
             yield Definition(f"{chunk.name}_blend", partial(_blend, chunk))
-    for chunk in map(_full, FLOATS):
-        for row in FLOAT_ROWS:
-            yield Definition(f"{chunk.name}_{row.name}", partial(_float, row, chunk))
-        for name in FLOAT_EXTREMES:
-            yield Definition(f"{chunk.name}_{name}", partial(_float_extreme, name, chunk))
+    for element in FLOATS:
+        yield from _float_definitions(chunks_of(element)[-1])
     for element in INTEGERS:
         for chunk in chunks_of(element):
-            for name in ("max", "min"):
-                yield Definition(f"{chunk.name}_{name}", partial(_integer_extreme, name, chunk))
-        if element.bits >= 32:
-            for name in ("mulhi", "umulhi"):
-                yield Definition(f"{_full(element).name}_{name}", partial(_multiply_high, name, _full(element)))
+            yield from _integer_definitions(chunk)

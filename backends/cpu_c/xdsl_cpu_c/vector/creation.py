@@ -11,7 +11,9 @@ from xdsl_cpu_c.vector.emit import Definition, each_chunk, function
 
 def _splat(vector: Vector) -> str:
     chunk = vector.chunk
-    body = f"{chunk.name} c = {{{', '.join(['x'] * chunk.lanes)}}};\nreturn {each_chunk(vector, lambda _: 'c')};"
+    body = (
+        f"{chunk.name} c = {{{', '.join(['x'] * chunk.lanes)}}};\nreturn {each_chunk(vector, lambda _: 'c')};"
+    )
     return function(vector.c, f"{vector.name}_splat", [f"{vector.element.c} x"], body)
 
 
@@ -31,7 +33,9 @@ def _iota(vector: Vector) -> str:
 
 def _lane(vector: Vector) -> str:
     element = vector.element
-    body = f"{element.c} lanes[{vector.lanes}];\nstore_{element.name}_{vector.name}(lanes, x);\nreturn lanes[k];"
+    body = (
+        f"{element.c} lanes[{vector.lanes}];\nstore_{element.name}_{vector.name}(lanes, x);\nreturn lanes[k];"
+    )
     return function(element.c, f"{vector.name}_lane", [f"{vector.c} x", "int k"], body)
 
 
@@ -42,7 +46,9 @@ def _mask_splat(lanes: int) -> str:
 
 def _mask_lane(lanes: int) -> str:
     mask = Vector(ELEMENTS["i32"], lanes)
-    return function("bool_t", f"maskx{lanes}_lane", [f"{mask.c} x", "int k"], f"return -{mask.name}_lane(x, k);")
+    return function(
+        "bool_t", f"maskx{lanes}_lane", [f"{mask.c} x", "int k"], f"return -{mask.name}_lane(x, k);"
+    )
 
 
 def _scalar(name: str, parameter: str, body: str) -> Iterator[Definition]:
@@ -54,6 +60,7 @@ def _scalar(name: str, parameter: str, body: str) -> Iterator[Definition]:
 
 
 def definitions() -> Iterator[Definition]:
+    """Splats, iota, zero and lane access."""
     yield Definition("bool_t", lambda: "typedef int32_t bool_t;\n")
     for name, parameter, body in (("splat", "{c} x", "x"), ("zero", "void", "0"), ("iota", "void", "0")):
         yield from _scalar(name, parameter, body)

@@ -58,11 +58,11 @@ ALL = tuple(ELEMENTS.values())
 class NarrowFloat:
     """A floating-point format that exists in memory only; its values live in f32 registers.
 
-    `top` names the meaning of the highest codes: "ieee" has infinities and NaNs in the last exponent, "fn" has one NaN
-    magnitude (all ones) and no infinity, "fnuz" has one NaN (the code of -0), no infinity and no negative zero.
-    `saturates`: a finite value beyond `largest` becomes `largest` instead of infinity.  One rule for all formats:
-    f16 and bf16 overflow to infinity (IEEE 754); every 8-bit format saturates finite values; an infinity stays an
-    infinity where the format has one and saturates otherwise; NaN stays NaN.
+    `top` names the meaning of the highest codes: "ieee" has infinities and NaNs in the last exponent, "fn"
+    has one NaN magnitude (all ones) and no infinity, "fnuz" has one NaN (the code of -0), no infinity and no
+    negative zero.  `saturates`: a finite value beyond `largest` becomes `largest` instead of infinity.  One rule
+    for all formats: f16 and bf16 overflow to infinity (IEEE 754); every 8-bit format saturates finite values;
+    an infinity stays one where the format has it and saturates otherwise; NaN stays NaN.
     """
 
     name: str
@@ -83,8 +83,9 @@ class NarrowFloat:
         return ELEMENTS[f"u{self.bits}"]
 
 
-# Formats: IEEE 754-2019 binary16; bfloat16 (Intel 338302-001); OCP 8-bit floating point specification rev. 1.0 (E4M3, E5M2);
-# the fnuz kinds as defined by MLIR's Float8E4M3FNUZ, Float8E5M2FNUZ and Float8E4M3B11FNUZ types.
+# Formats: IEEE 754-2019 binary16; bfloat16 (the upper half of binary32); OCP 8-bit floating point
+# specification rev. 1.0 (E4M3, E5M2); the fnuz kinds as MLIR's types Float8E4M3FNUZ, Float8E5M2FNUZ and
+# Float8E4M3B11FNUZ.
 NARROW_FLOATS = MappingProxyType(
     {
         row.name: row
@@ -182,7 +183,7 @@ class Vector:
 
 
 def c_type(element: str, lanes: int) -> str:
-    """C type of `lanes` register elements: a struct such as `f32x32`, or a scalar such as `float` for one lane.
+    """C type of `lanes` register elements: a struct such as `f32x32`, or a scalar for one lane.
 
     Raises KeyError when the element is not a register element or the lane count is not 1, 8, 16 or 32.
     """

@@ -29,6 +29,7 @@ def function(result: str, name: str, parameters: Iterable[str], body: str, *, co
 
 
 def parameters(c: str, arity: int) -> list[str]:
+    """Declarations of the operands x, y, z, all of one type."""
     return [f"{c} {operand}" for operand in OPERANDS[:arity]]
 
 
@@ -53,7 +54,7 @@ def variants(cases: Sequence[tuple[str, str]], fallback: str) -> str:
     if not cases:
         return fallback
     lines = []
-    for keyword, (condition, body) in zip(["#if", *["#elif"] * len(cases)], cases):
+    for keyword, (condition, body) in zip(["#if", *["#elif"] * (len(cases) - 1)], cases, strict=True):
         lines += [f"{keyword} {condition}", body]
     return "\n".join([*lines, "#else", fallback, "#endif"])
 
@@ -66,7 +67,12 @@ def builtin(name: str, requires: str) -> str:
 def lane_loop(chunk: Chunk, expression: str) -> str:
     """Statements that compute a chunk lane by lane; `expression` is over x[k], y[k], z[k]."""
     return "\n".join(
-        (f"{chunk.name} r;", f"for (int k = 0; k < {chunk.lanes}; ++k)", f"    r[k] = {expression};", "return r;")
+        (
+            f"{chunk.name} r;",
+            f"for (int k = 0; k < {chunk.lanes}; ++k)",
+            f"    r[k] = {expression};",
+            "return r;",
+        )
     )
 
 
@@ -76,7 +82,7 @@ _NAMES = re.compile(r"\b(cast|bitcast)_([FIUM])_([FIUM])\b|\b([FIUMK])\.(\w+)|\b
 def body_for(vector: Vector, text: str) -> str:
     """A function body written once for all vectors, with its names filled in.
 
-    `F` is the vector itself, `I` and `U` the signed and unsigned integer vectors of equal width, `M` the mask;
+    `F` is the vector itself, `I` and `U` the signed and unsigned vectors of equal width, `M` the mask;
     `F.add(x, y)` calls f32x32_add, `K.any(m)` calls maskx32_any, `cast_F_I(x)` calls cast_f32x32_i32x32.
     """
     names = {"F": vector.name, "I": vector.signed.name, "U": vector.unsigned.name, "M": vector.mask.name}

@@ -1,4 +1,7 @@
-"""Functions computed lane by lane with the C library: the rarely used ones, and arguments beyond a polynomial's range."""
+"""Functions computed lane by lane with the C library.
+
+They are the rarely used ones, and those for arguments beyond a polynomial's range.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from xdsl_cpu_c.vector.emit import Definition, function, parameters
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A function of the C library (without suffix) and the name it has here."""
+
     name: str
     function: str
     arity: int
@@ -22,7 +27,10 @@ class Row:
 F64 = (ELEMENTS["f64"],)
 F32 = (ELEMENTS["f32"],)
 ROWS = (
-    *(Row(name, name, 1, F64) for name in ("exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tanh", "erf")),
+    *(
+        Row(name, name, 1, F64)
+        for name in ("exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tanh", "erf")
+    ),
     *(Row(name, name, 1, FLOATS) for name in ("tan", "sinh", "cosh", "asin", "acos", "atan", "erfc")),
     *(Row(name, name, 1, FLOATS) for name in ("asinh", "acosh", "atanh", "log10", "cbrt")),
     *(Row(name, name, 2, FLOATS) for name in ("pow", "atan2", "fmod", "hypot")),
@@ -37,6 +45,7 @@ def _scalar(row: Row, element: Element) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    """The functions of the C library, for every lane count."""
     for row in ROWS:
         for element in row.elements:
             yield Definition(f"{element.name}_{row.name}", partial(_scalar, row, element))

@@ -1,7 +1,7 @@
 """Elementary functions of f32 vectors as polynomials.
 
-Coefficients are minimax fits (weighted for relative error, rounded to f32 from the lowest power up and refitted after
-each rounding).  Fused multiply-adds are written out, so the results do not depend on the compiler's contraction.
+Coefficients are minimax fits (weighted for relative error, rounded to f32 from the lowest power up and
+refitted after each rounding).  Fused multiply-adds are written out: no result hangs on contraction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl_cpu_c.vector.elements import ELEMENTS, LANES, Vector
-from xdsl_cpu_c.vector.emit import Definition, body_for, function, parameters
+from xdsl_cpu_c.vector.emit import Definition, body_for, function
 
 # 2^k as a product of two powers of two, so that results below the smallest normal number are rounded once.
 SCALE = """
@@ -174,8 +174,8 @@ F g = F.fma(a, F.splat(0x1.20dd76p+0f), F.mul(p, a));
 return F.copysign(F.expm1_bounded(F.neg(g)), x);
 """
 
-# sin(|x| + quarter pi/2) for |x| <= 1e5: |x| = n pi/2 + r with pi/2 in three parts (Cody and Waite, "Software Manual
-# for the Elementary Functions", 1980); the first fused step is exact.
+# sin(x + quarter pi/2) for 0 <= x <= 1e5: x = n pi/2 + r with pi/2 in three parts (Cody and Waite, "Software
+# Manual for the Elementary Functions", 1980); the first fused step is exact.
 SIN_QUARTER = """
 F magic = F.splat(0x1.8p+23f);
 F shifted = F.fma(x, F.splat(0x1.45f306p-1f), magic);
@@ -253,6 +253,7 @@ def _scalar(name: str, element: str) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    """The elementary functions of f32, for every lane count."""
     for name in SCALAR:
         yield Definition(f"f32_{name}", partial(_scalar, name, "f32"))
     for lanes in LANES:

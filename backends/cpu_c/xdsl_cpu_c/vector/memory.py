@@ -41,7 +41,14 @@ for (int k = 0; k < count; ++k)
     ),
     "gather": (
         "{c} *",
-        ["{c} *buffer", "const {c} *base", "const int64_t *offset", "const int32_t *mask", "{c} fill", "int lanes"],
+        [
+            "{c} *buffer",
+            "const {c} *base",
+            "const int64_t *offset",
+            "const int32_t *mask",
+            "{c} fill",
+            "int lanes",
+        ],
         """
 if (lanes_are_consecutive(offset, mask, lanes))
     return (__builtin_memcpy(buffer, base + offset[0], lanes * sizeof *buffer), buffer);
@@ -91,13 +98,16 @@ def _direct_load(vector: Vector) -> str:
         return f"*(const {chunk.name}_memory *)(p + {vector.members.index(name) * chunk.lanes})"
 
     body = f"return {each_chunk(vector, member)};"
-    return function(vector.c, f"load_{vector.element.name}_{vector.name}", [f"const {vector.element.c} *p"], body)
+    return function(
+        vector.c, f"load_{vector.element.name}_{vector.name}", [f"const {vector.element.c} *p"], body
+    )
 
 
 def _direct_store(vector: Vector) -> str:
     chunk = vector.chunk
     body = "\n".join(
-        f"*({chunk.name}_memory *)(p + {k * chunk.lanes}) = x.{member};" for k, member in enumerate(vector.members)
+        f"*({chunk.name}_memory *)(p + {k * chunk.lanes}) = x.{member};"
+        for k, member in enumerate(vector.members)
     )
     name = f"store_{vector.element.name}_{vector.name}"
     return function("void", name, [f"{vector.element.c} *p", f"{vector.c} x"], body)
@@ -116,9 +126,12 @@ def _stream(vector: Vector) -> str:
             value = f"(f32v4)x.{member}"
             if chunk.bytes == 32:
                 view = f"(f32v8)x.{member}"
-                value = f"__builtin_shufflevector({view}, {view}, {', '.join(str(4 * half + j) for j in range(4))})"
+                numbers = ", ".join(str(4 * half + j) for j in range(4))
+                value = f"__builtin_shufflevector({view}, {view}, {numbers})"
             lines.append(f"__builtin_ia32_movntps((float *)p + {k * chunk.bytes // 4 + 4 * half}, {value});")
-    body = "\n".join(["#if defined(__SSE__) && __has_builtin(__builtin_ia32_movntps)", *lines, "#else", plain, "#endif"])
+    body = "\n".join(
+        ["#if defined(__SSE__) && __has_builtin(__builtin_ia32_movntps)", *lines, "#else", plain, "#endif"]
+    )
     return function("void", name, arguments, body)
 
 
@@ -149,6 +162,7 @@ def _vector_access(verb: str, memory: Memory, vector: Vector) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    """Loads, stores and the functions over lane buffers."""
     arguments = ["const int64_t *offset", "const int32_t *mask", "int lanes"]
     yield Definition(
         "lanes_are_consecutive",
@@ -164,4 +178,6 @@ def definitions() -> Iterator[Definition]:
             yield Definition(scalar, partial(_scalar, verb, memory))
             for lanes in LANES if memory.name not in NARROW_FLOATS else ():
                 vector = Vector(memory.register, lanes)
-                yield Definition(f"{verb}_{memory.name}_{vector.name}", partial(_vector_access, verb, memory, vector))
+                yield Definition(
+                    f"{verb}_{memory.name}_{vector.name}", partial(_vector_access, verb, memory, vector)
+                )

@@ -1,6 +1,6 @@
 """Narrow floating-point formats: their encodings, and rounding of f32 registers to them.
 
-Rounding is to nearest, ties to even; what overflows is in `NarrowFloat.saturates`.  Subnormal numbers are kept.
+Rounding is to nearest, ties to even; `NarrowFloat` says what overflow gives.  Subnormal numbers are kept.
 """
 
 from __future__ import annotations
@@ -27,52 +27,56 @@ def _power(exponent: int) -> str:
 def _code_of_nan(row: NarrowFloat) -> int:
     if row.top == "fnuz":
         return 1 << (row.bits - 1)
-    return (1 << (row.bits - 1)) - 1 if row.top == "fn" else _code_of_infinity(row) | 1 << (row.mantissa_bits - 1)
+    return (
+        (1 << (row.bits - 1)) - 1
+        if row.top == "fn"
+        else _code_of_infinity(row) | 1 << (row.mantissa_bits - 1)
+    )
 
 
 def _code_of_infinity(row: NarrowFloat) -> int:
     return ((1 << row.exponent_bits) - 1) << row.mantissa_bits
 
 
+def _round_bits(row: NarrowFloat, name: str) -> str:
+    """Statement that rounds integer lanes holding f32 bits and drops the bits the format lacks."""
+    drop = 23 - row.mantissa_bits
+    even = f"I.and(I.shr({name}, {_splat(drop)}), I.splat(1))"
+    return f"{name} = I.shr(I.add(I.add({name}, {_splat((1 << (drop - 1)) - 1)}), {even}), {_splat(drop)});"
+
+
 def encoding(row: NarrowFloat) -> str:
     """Body of the function from an f32 vector to integer lanes that hold the format's code.
 
-    A normal number is rounded by adding just under half a unit to its bits; a subnormal one by adding a number whose last
-    place is the format's smallest step.
+    A normal number is rounded by adding just under half a unit to its bits; a subnormal one by adding a
+    number whose last place is the format's smallest step.
     """
-    drop, sign = 23 - row.mantissa_bits, 1 << (row.bits - 1)
-    rebias = (127 - row.bias) << row.mantissa_bits
-    lines = ["I bits = bitcast_F_I(x);", "F a = F.abs(x);"]
-    if row.saturates:
-        lines.append(f"F bounded = F.min_fast(F.splat({row.largest}f), a);")
-    else:
-        lines.append("F bounded = a;")
-    lines += [
-        "I number = bitcast_F_I(bounded);",
-        f"I even = I.and(I.shr(number, {_splat(drop)}), I.splat(1));",
-        f"number = I.shr(I.add(I.add(number, {_splat((1 << (drop - 1)) - 1)}), even), {_splat(drop)});",
+    nan = _splat(_code_of_nan(row))
+    if row.exponent_bits == 8:
+        return (
+            f"I bits = bitcast_F_I(x);\n{_round_bits(row, 'bits')}\nreturn I.blend(F.isnan(x), {nan}, bits);"
+        )
+    infinity, sign = _splat(_code_of_infinity(row)), _splat(1 << (row.bits - 1))
+    bounded = f"F.min_fast(F.splat({row.largest}f), F.abs(x))" if row.saturates else "F.abs(x)"
+    lines = [
+        f"F a = {bounded};",
+        "I code = bitcast_F_I(a);",
+        _round_bits(row, "code"),
+        f"code = I.sub(code, {_splat((127 - row.bias) << row.mantissa_bits)});",
+        f"F step = {_power(24 - row.bias - row.mantissa_bits)};",
+        "I small = I.sub(bitcast_F_I(F.add(a, step)), bitcast_F_I(step));",
+        f"code = I.blend(F.lt(a, {_power(1 - row.bias)}), small, code);",
     ]
-    lines.append(f"I code = I.sub(number, {_splat(rebias)});" if rebias else "I code = number;")
-    if row.bias != 127:
-        step = _power(24 - row.bias - row.mantissa_bits)
-        lines += [
-            f"F step = {step};",
-            "I small = I.sub(bitcast_F_I(F.add(bounded, step)), bitcast_F_I(step));",
-            f"code = I.blend(F.lt(bounded, {_power(1 - row.bias)}), small, code);",
-        ]
-    if not row.saturates and rebias:
-        lines.append(f"code = I.min(code, {_splat(_code_of_infinity(row))});")
-    if row.saturates and row.top == "ieee":
-        lines.append(f"code = I.blend(F.isinf(x), {_splat(_code_of_infinity(row))}, code);")
-    nan = f"{_splat(_code_of_nan(row))}"
-    signs = f"I.and(I.shr(bits, {_splat(32 - row.bits)}), {_splat(sign)})"
+    if not row.saturates:
+        lines.append(f"code = I.min(code, {infinity});")
+    elif row.top == "ieee":
+        lines.append(f"code = I.blend(F.isinf(x), {infinity}, code);")
+    lines.append(f"I sign = I.and(I.shr(bitcast_F_I(x), {_splat(32 - row.bits)}), {sign});")
     if row.top == "fnuz":
-        lines += [
-            f"code = I.or(code, I.blend(I.eq(code, I.zero()), I.zero(), {signs}));",
-            f"return I.blend(F.isnan(x), {nan}, code);",
-        ]
+        lines.append("sign = I.blend(I.eq(code, I.zero()), I.zero(), sign);")
+        lines.append(f"return I.blend(F.isnan(x), {nan}, I.or(code, sign));")
     else:
-        lines.append(f"return I.or(I.blend(F.isnan(x), {nan}, code), {signs});")
+        lines.append(f"return I.or(I.blend(F.isnan(x), {nan}, code), sign);")
     return "\n".join(lines)
 
 
@@ -97,8 +101,10 @@ def decoding(row: NarrowFloat) -> str:
     elif row.top == "fn":
         lines.append(f"bits = I.blend(I.eq(magnitude, {_splat(sign - 1)}), {quiet}, bits);")
     else:
-        lines.append(f"bits = I.blend(I.eq(magnitude, I.zero()), I.blend(I.eq(code, I.zero()), I.zero(), {quiet}), bits);")
-    lines.append(f"return bitcast_I_F(I.or(bits, I.shl(I.and(code, {_splat(sign)}), {_splat(32 - row.bits)})));")
+        lines.append(f"bits = I.blend(I.eq(code, {_splat(sign)}), {quiet}, bits);")
+    lines.append(
+        f"return bitcast_I_F(I.or(bits, I.shl(I.and(code, {_splat(sign)}), {_splat(32 - row.bits)})));"
+    )
     return "\n".join(lines)
 
 
@@ -109,26 +115,34 @@ CHUNK_FUNCTIONS = (
         "f32v8",
         "u16v8 x",
         (
-            (builtin("__builtin_ia32_vcvtph2ps256", "__F16C__"), "return __builtin_ia32_vcvtph2ps256((i16v8)x);"),
+            (
+                builtin("__builtin_ia32_vcvtph2ps256", "__F16C__"),
+                "return __builtin_ia32_vcvtph2ps256((i16v8)x);",
+            ),
             (HALF_TYPE, f"{HALF_VECTOR}\nreturn __builtin_convertvector((half)x, f32v8);"),
         ),
-        "return f32x8_from_code_f16((i32x8){__builtin_convertvector(x, i32v8)}).a;",
+        "return f32x8_from_code_f16((i32x8){(i32v8)u16v8_widen(x)}).a;",
     ),
     (
         "f32v8_to_f16",
         "u16v8",
         "f32v8 x",
         (
-            (builtin("__builtin_ia32_vcvtps2ph256", "__F16C__"), "return (u16v8)__builtin_ia32_vcvtps2ph256(x, 0);"),
+            (
+                builtin("__builtin_ia32_vcvtps2ph256", "__F16C__"),
+                "return (u16v8)__builtin_ia32_vcvtps2ph256(x, 0);",
+            ),
             (HALF_TYPE, f"{HALF_VECTOR}\nreturn (u16v8)__builtin_convertvector(x, half);"),
         ),
         "return __builtin_convertvector(f32x8_code_f16((f32x8){x}).a, u16v8);",
     ),
-    ("f32v8_from_bf16", "f32v8", "u16v8 x", (), "return (f32v8)(__builtin_convertvector(x, u32v8) << 16);"),
+    ("f32v8_from_bf16", "f32v8", "u16v8 x", (), "return (f32v8)(u16v8_widen(x) << 16);"),
 )
 
 
-def _chunk_function(name: str, result: str, argument: str, cases: tuple[tuple[str, str], ...], portable: str) -> str:
+def _chunk_function(
+    name: str, result: str, argument: str, cases: tuple[tuple[str, str], ...], portable: str
+) -> str:
     return function(result, name, [argument], variants(cases, portable))
 
 
@@ -171,8 +185,8 @@ def _from_bits(row: NarrowFloat, vector: Vector) -> str:
     bits, v = vector.of(row.storage.name), vector.name
     body = f"return {v}_from_code_{row.name}(cast_{bits.name}_{vector.signed.name}(x));"
     if row.bits == 16:
-        pieces = _split(bits)
-        body = f"return {each_chunk(vector, lambda m: f'f32v8_from_{row.name}({pieces[CHUNK_MEMBERS.index(m)]})')};"
+        calls = [f"f32v8_from_{row.name}({piece})" for piece in _split(bits)]
+        body = f"return {each_chunk(vector, lambda m: calls[CHUNK_MEMBERS.index(m)])};"
     return function(vector.c, f"from_bits_{row.name}_{v}", [f"{bits.c} x"], body)
 
 
@@ -199,7 +213,9 @@ def _store(row: NarrowFloat, vector: Vector, verb: str) -> str:
     v, storage = vector.name, row.storage
     body = f"{verb}_{storage.name}_{vector.of(storage.name).name}(p, bits_{row.name}_{v}(x));"
     if row.name == "f16" and verb == "store":
-        lines = [f"*(u16v8_memory *)(p + {8 * k}) = f32v8_to_f16(x.{m});" for k, m in enumerate(vector.members)]
+        lines = [
+            f"*(u16v8_memory *)(p + {8 * k}) = f32v8_to_f16(x.{m});" for k, m in enumerate(vector.members)
+        ]
         body = "\n".join(lines)
     return function("void", f"{verb}_{row.name}_{v}", [f"{storage.c} *p", f"{vector.c} x"], body)
 
@@ -211,6 +227,7 @@ def _scalar(name: str, result: str, parameter: str, source: str) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    """Encodings, rounding, loads and stores of every narrow format."""
     for entry in CHUNK_FUNCTIONS:
         yield Definition(entry[0], partial(_chunk_function, *entry))
     for row in NARROW_FLOATS.values():

@@ -43,7 +43,7 @@ _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*\b")
 
 @cache
 def catalogue() -> MappingProxyType[str, Definition]:
-    """Every type and function of the library by name; the families in dependency order are not relied upon."""
+    """Every type and function of the library by name."""
     return MappingProxyType({d.name: d for family in FAMILIES for d in family.definitions()})
 
 
@@ -72,8 +72,8 @@ def _visit(name: str, texts: dict[str, str]) -> None:
 def prelude(functions: Iterable[str]) -> str:
     """C text of the named types and functions and of those they use, each once, dependencies first.
 
-    The same set of names gives the same text whatever its order.  Raises KeyError, with the nearest name, for a name
-    the library does not have.
+    The same set of names gives the same text whatever its order.  Raises KeyError, with the nearest name, for
+    a name the library does not have.
     """
     texts: dict[str, str] = {}
     for name in sorted(set(functions)):

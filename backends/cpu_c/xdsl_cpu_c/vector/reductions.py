@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl_cpu_c.vector.elements import ALL, ELEMENTS, INTEGERS, LANES, Element, Vector
+from xdsl_cpu_c.vector.elements import ALL, ELEMENTS, FLOATS, INTEGERS, LANES, Element, Vector
 from xdsl_cpu_c.vector.emit import Definition, body_for, function
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A reduction; `combine` joins two chunks l and r, {v} being their type."""
+    """A reduction; `combine` joins two chunks, {v} being their type."""
 
     name: str
     elements: tuple[Element, ...]
@@ -20,35 +20,38 @@ class Row:
 
 
 ROWS = (
-    Row("hsum", ALL, "{l} + {r}"),
-    Row("hprod", ALL, "{l} * {r}"),
-    *(Row(f"h{name}", ALL, f"{{v}}_{name}({{l}}, {{r}})") for name in ("max", "min")),
-    *(Row(f"h{name}_nan", tuple(e for e in ALL if e.kind == "f"), f"{{v}}_{name}_nan({{l}}, {{r}})") for name in ("max", "min")),
-    *(Row(f"h{name}_nan", INTEGERS, f"{{v}}_{name}({{l}}, {{r}})") for name in ("max", "min")),
-    Row("hand", INTEGERS, "{l} & {r}"),
-    Row("hor", INTEGERS, "{l} | {r}"),
-    Row("hxor", INTEGERS, "{l} ^ {r}"),
+    Row("hsum", ALL, "{low} + {high}"),
+    Row("hprod", ALL, "{low} * {high}"),
+    Row("hmax", ALL, "{v}_max({low}, {high})"),
+    Row("hmin", ALL, "{v}_min({low}, {high})"),
+    Row("hmax_nan", FLOATS, "{v}_max_nan({low}, {high})"),
+    Row("hmin_nan", FLOATS, "{v}_min_nan({low}, {high})"),
+    Row("hmax_nan", INTEGERS, "{v}_max({low}, {high})"),
+    Row("hmin_nan", INTEGERS, "{v}_min({low}, {high})"),
+    Row("hand", INTEGERS, "{low} & {high}"),
+    Row("hor", INTEGERS, "{low} | {high}"),
+    Row("hxor", INTEGERS, "{low} ^ {high}"),
 )
 
 
 def _reduction(row: Row, vector: Vector) -> str:
     """Chunks are joined pairwise, then the halves of the last one."""
     chunk = vector.chunk
+    combine = partial(row.combine.format, v=chunk.name)
     parts = [f"x.{member}" for member in vector.members]
     lines = []
     while len(parts) > 1:
-        pairs = [row.combine.format(v=chunk.name, l=l, r=r) for l, r in zip(parts[::2], parts[1::2])]
-        names = [f"{name}{len(pairs)}" for name in "stuv"[: len(pairs)]]
-        lines += [f"{chunk.name} {name} = {pair};" for name, pair in zip(names, pairs)]
-        parts = names
+        pairs = [combine(low=low, high=high) for low, high in zip(parts[::2], parts[1::2], strict=True)]
+        parts = [f"{name}{len(pairs)}" for name in "stuv"[: len(pairs)]]
+        lines += [f"{chunk.name} {name} = {pair};" for name, pair in zip(parts, pairs, strict=True)]
     lines.append(f"{chunk.name} r = {parts[0]};")
     half = chunk.lanes // 2
     while half:
         numbers = ", ".join(str((k + half) % chunk.lanes) for k in range(chunk.lanes))
-        swapped = f"__builtin_shufflevector(r, r, {numbers})"
-        lines.append(f"r = {row.combine.format(v=chunk.name, l='r', r=swapped)};")
+        lines.append(f"r = {combine(low='r', high=f'__builtin_shufflevector(r, r, {numbers})')};")
         half //= 2
-    return function(vector.element.c, f"{vector.name}_{row.name}", [f"{vector.c} x"], "\n".join([*lines, "return r[0];"]))
+    lines.append("return r[0];")
+    return function(vector.element.c, f"{vector.name}_{row.name}", [f"{vector.c} x"], "\n".join(lines))
 
 
 # The smallest index among the lanes that hold the extreme value; where that is NaN, among the NaN lanes.
@@ -81,6 +84,7 @@ def _mask_test(name: str, result: str, body: str, lanes: int) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    """Reductions and mask tests, for every lane count."""
     for lanes in LANES:
         for row in ROWS:
             for element in row.elements:

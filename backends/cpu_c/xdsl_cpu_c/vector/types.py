@@ -13,7 +13,7 @@ from xdsl_cpu_c.vector.emit import Definition
 
 
 def chunks_of(element: Element) -> tuple[Chunk, ...]:
-    """Chunk types of an element: those of its vectors, and the halves that conversions between widths need."""
+    """Chunk types of an element: those of its vectors, and the halves that conversions need."""
     full = 256 // element.bits
     sizes = {lanes for lanes in (full, full // 2, full // 4) if lanes * element.bits >= 64 and lanes >= 2}
     return tuple(Chunk(element, lanes) for lanes in sorted(sizes))
@@ -32,6 +32,7 @@ def _vector(vector: Vector) -> str:
 
 
 def definitions() -> Iterator[Definition]:
+    """The vector and chunk types."""
     for element in ALL:
         for chunk in chunks_of(element):
             yield Definition(chunk.name, partial(_chunk, chunk))
