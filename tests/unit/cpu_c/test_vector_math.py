@@ -70,7 +70,9 @@ BINARY = ("pow", "atan2", "fmod", "hypot")
 def functions(tmp_path_factory: pytest.TempPathFactory) -> Functions:
     names = [f"f32{lanes}_{name}" for name in RANGES_F32 for lanes in ("", "x8", "x16", "x32")]
     names += [f"f64{lanes}_{name}" for name in RANGES_F32 for lanes in ("", "x8", "x32")]
-    names += [f"{element}{lanes}_{name}" for name in BINARY for element in ("f32", "f64") for lanes in ("", "x16")]
+    names += [
+        f"{element}{lanes}_{name}" for name in BINARY for element in ("f32", "f64") for lanes in ("", "x16")
+    ]
     return Functions(tmp_path_factory.mktemp("math"), names)
 
 
@@ -111,7 +113,11 @@ def test_error_f32(functions: Functions, name: str) -> None:
     expected = reference(x.astype(np.float64))
     got = functions(f"f32x32_{name}", x)
     error = ulps(got, expected)
-    assert error.max() <= bound, (name, error.max(), x[np.isfinite(expected.astype(np.float32))][error.argmax()])
+    assert error.max() <= bound, (
+        name,
+        error.max(),
+        x[np.isfinite(expected.astype(np.float32))][error.argmax()],
+    )
     few = x[:: x.size // 640][:640]
     for lanes in ("", "x8", "x16"):
         np.testing.assert_array_equal(functions(f"f32{lanes}_{name}", few), functions(f"f32x32_{name}", few))
@@ -127,12 +133,18 @@ def test_error_f64(functions: Functions, name: str) -> None:
         exact = [mpmath.mpf(float(v)) for v in x]
         function = {"exp2": lambda v: mpmath.mpf(2) ** v, "log2": lambda v: mpmath.log(v, 2)}.get(name)
         function = function or getattr(mpmath, name)
-        values = [mpmath.re(function(v)) if v not in (0, 1, -1) or "log" not in name else mpmath.nan for v in exact]
+        values = [
+            mpmath.re(function(v)) if v not in (0, 1, -1) or "log" not in name else mpmath.nan for v in exact
+        ]
         expected = np.array([float(v) for v in values])
         got = functions(f"f64x32_{name}", x)
         known = np.isfinite(expected) & np.isfinite(got)
         unit = np.spacing(np.abs(expected))
-        error = [float(abs(mpmath.mpf(float(g)) - v) / u) for g, v, u, k in zip(got, values, unit, known, strict=True) if k]
+        error = [
+            float(abs(mpmath.mpf(float(g)) - v) / u)
+            for g, v, u, k in zip(got, values, unit, known, strict=True)
+            if k
+        ]
     assert max(error) <= bound + 0.5, (name, max(error))
     for lanes in ("", "x8"):
         np.testing.assert_array_equal(functions(f"f64{lanes}_{name}", x), got)
@@ -142,10 +154,28 @@ NAN = float("nan")
 # Pairs, not dicts: 0.0 and -0.0 are one key.
 SPECIAL: dict[str, list[tuple[float, float]]] = {
     "exp": [(0.0, 1), (-0.0, 1), (INF, INF), (-INF, 0), (1000, INF), (-1000, 0)],
-    "exp2": [(0.0, 1), (INF, INF), (-INF, 0), (3, 8), (-149, 2.0**-149), (127, 2.0**127), (2000, INF), (-2000, 0)],
+    "exp2": [
+        (0.0, 1),
+        (INF, INF),
+        (-INF, 0),
+        (3, 8),
+        (-149, 2.0**-149),
+        (127, 2.0**127),
+        (2000, INF),
+        (-2000, 0),
+    ],
     "expm1": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1), (-1000, -1), (1e-30, 1e-30)],
     "log": [(0.0, -INF), (-0.0, -INF), (1, 0.0), (INF, INF), (-1, NAN), (-INF, NAN), (-1e-40, NAN)],
-    "log2": [(0.0, -INF), (-0.0, -INF), (1, 0.0), (8, 3), (2.0**-149, -149), (INF, INF), (-1, NAN), (-INF, NAN)],
+    "log2": [
+        (0.0, -INF),
+        (-0.0, -INF),
+        (1, 0.0),
+        (8, 3),
+        (2.0**-149, -149),
+        (INF, INF),
+        (-1, NAN),
+        (-INF, NAN),
+    ],
     "log1p": [(0.0, 0.0), (-0.0, -0.0), (-1, -INF), (INF, INF), (-2, NAN), (-INF, NAN), (1e-30, 1e-30)],
     "tanh": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (1e-30, 1e-30), (100, 1)],
     "erf": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (50, 1), (-50, -1)],
