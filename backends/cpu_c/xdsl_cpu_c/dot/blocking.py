@@ -56,7 +56,7 @@ class Blocking:
     """
 
     vector_bytes: int = 32
-    rows: int = 6
+    rows: int = 4
     vectors: int = 2
 
     def lanes(self, contraction: Contraction) -> int:
@@ -73,12 +73,11 @@ class Blocking:
         return tuple(height for height in heights if height <= m)
 
 
-AVX2 = Blocking(vector_bytes=32, rows=6, vectors=2)  # 12 of 16 registers accumulate
-AVX512 = Blocking(vector_bytes=64, rows=12, vectors=2)  # 24 of 32
-NEON = Blocking(vector_bytes=16, rows=6, vectors=4)  # 24 of 32
-BASELINE = Blocking(
-    vector_bytes=16, rows=4, vectors=2
-)  # 8 of 16: leaves room for products before they are added
+# 8 accumulators keep two multiply-add units of 4 cycles latency busy, and 4 rows divide every power of two.
+AVX2 = Blocking(vector_bytes=32, rows=4, vectors=2)
+AVX512 = Blocking(vector_bytes=64, rows=8, vectors=2)
+NEON = Blocking(vector_bytes=16, rows=4, vectors=4)
+BASELINE = Blocking(vector_bytes=16, rows=4, vectors=2)
 
 
 def blocking_for(vector_isa: tuple[str, ...]) -> Blocking:

@@ -158,7 +158,7 @@ def dot_function(
         templates,
         name=name,
         blocks=[_block(contraction, rows, vectors) for vectors in used for rows in heights],
-        row_loops=_row_loops(heights),
+        heights=heights,
         edge_rows=heights[0],
         widths=list(used),
         **_layout(contraction, blocking),
@@ -240,11 +240,6 @@ def _block(contraction: Contraction, rows: int, vectors: int) -> dict[str, Any]:
     return {"rows": rows, "vectors": vectors, "steps": steps}
 
 
-def _row_loops(heights: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Loops over rows, highest block first."""
-    return [{"rows": rows, "condition": f"m - row >= {rows}"} for rows in heights]
-
-
 def _vector_type(name: str, c: str, lanes: int) -> dict[str, Any]:
     size = {"float": 4, "double": 8, "int64_t": 8, "int32_t": 4, "uint32_t": 4, "int8_t": 1}.get(c, 2)
     return {"name": f"dot_{name}", "c": c, "lanes": lanes, "bytes": size * lanes, "alignment": size}
@@ -262,8 +257,14 @@ def _choices(builtins: tuple[tuple[str, str], ...], portable: str) -> list[dict[
 
 
 def _render(template: str, templates: Mapping[str, str] | None, **values: Any) -> str:
-    text: str = _environment().from_string((templates or dot_templates())[template]).render(**values)
+    text: str = _compiled((templates or dot_templates())[template]).render(**values)
     return text
+
+
+@cache
+def _compiled(text: str) -> Any:
+    """A template ready to render; compiling one takes longer than anything else here."""
+    return _environment().from_string(text)
 
 
 @cache

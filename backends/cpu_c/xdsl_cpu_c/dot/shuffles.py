@@ -1,4 +1,4 @@
-"""Transposing a square of vectors by shuffles of two: within 128 bits first, where they are quick, then across."""
+"""Transposing a square of vectors by shuffles of two: within 128 bits, where they are quick, then across."""
 
 from __future__ import annotations
 
