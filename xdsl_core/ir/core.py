@@ -147,6 +147,22 @@ class Op:
         self.operands = (*self.operands[:index], value, *self.operands[index + 1 :])
         value.uses[id(self), index] = self
 
+    def set_group(self, name: str, values: Sequence[Value]) -> None:
+        """Put other values into the operand slot `name`: none, one or several as the slot allows."""
+        groups = list(self.groups())
+        slots = self.definition.operand_schema
+        groups[next(index for index, slot in enumerate(slots) if slot.name == name)] = tuple(values)
+        for index, value in enumerate(self.operands):
+            value.uses.pop((id(self), index), None)
+        self.segments = tuple(len(group) for group in groups)
+        self.operands = tuple(value for group in groups for value in group)
+        for index, value in enumerate(self.operands):
+            value.uses[id(self), index] = self
+
+    def keep_results(self, keep: Sequence[int]) -> None:
+        """Drop the results that are not listed; they must be unused."""
+        self.results = tuple(_kept(self.results, keep))
+
     def drop_uses(self) -> None:
         """Forget the operands, here and in all regions, so that the op can be thrown away."""
         for index, value in enumerate(self.operands):
@@ -199,6 +215,10 @@ class Block:
         self.arguments.append(value)
         return value
 
+    def keep_arguments(self, keep: Sequence[int]) -> None:
+        """Drop the arguments that are not listed; they must be unused."""
+        self.arguments = _kept(self.arguments, keep)
+
     def append(self, op: Op) -> Op:
         return self.insert(len(self.ops), op)
 
@@ -214,6 +234,18 @@ class Block:
     def walk(self) -> Iterator[Op]:
         for op in list(self.ops):
             yield from op.walk()
+
+
+def _kept(values: Sequence[Value], keep: Sequence[int]) -> list[Value]:
+    """The values at some positions, renumbered; ValueError if another one has users."""
+    kept = [values[index] for index in keep]
+    dropped = {value.index for value in values} - set(keep)
+    used = [values[index] for index in dropped if values[index].uses]
+    if used:
+        raise ValueError(f"values that still have users cannot be dropped: {used}")
+    for index, value in enumerate(kept):
+        value.index = index
+    return kept
 
 
 class Region:

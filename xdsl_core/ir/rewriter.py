@@ -57,6 +57,14 @@ class Rewriter:
         self.revisit(op)
         self._may_be_dead(old)
 
+    def set_group(self, op: Op, slot: str, values: Sequence[Value]) -> None:
+        """Replace the values of an operand slot."""
+        old = op.group(slot)
+        op.set_group(slot, values)
+        self.revisit(op)
+        for value in old:
+            self._may_be_dead(value)
+
     def replace_uses(self, old: Value, new: Value) -> None:
         """Make all users of `old` use `new`; they are tried again."""
         self.revisit(*old.users)
