@@ -133,8 +133,9 @@ def has_compiler() -> bool:
 def fingerprint() -> str:
     """What an editable install depends on: pyproject.toml and the list of package folders."""
     digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes())
-    for folder in sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/xdsl_*/__init__.py")):
-        digest.update(folder.encode())
+    for pattern in ("*/xdsl_*/__init__.py", "*/*/xdsl_*/__init__.py"):
+        for module in sorted(ROOT.glob(pattern)):
+            digest.update(str(module.relative_to(ROOT)).encode())
     return digest.hexdigest()
 
 

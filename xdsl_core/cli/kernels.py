@@ -13,7 +13,8 @@ from typing import Any
 
 from xdsl_core.cli.signature import check_names, parse_signature
 from xdsl_core.diagnostics import CompilationError, XdslError, error
-from xdsl_core.frontend.specs import ArgumentSpec
+from xdsl_core.frontend.python.source import MISSING
+from xdsl_core.frontend.specs import ArgumentSpec, Constant
 
 SIGNATURES = "SIGNATURES"
 
@@ -34,10 +35,28 @@ def choose(place: str, signature: str | None) -> Chosen:
     file, name = split_place(place)
     module = load_file(file)
     kernel = find_kernel(module, name, file)
-    text = signature if signature is not None else _signature_of_file(module, kernel.__name__, file)
-    specs = parse_signature(text)
-    check_names(kernel.__name__, kernel.parameter_names, kernel.default_names, specs)
-    return Chosen(kernel, specs)
+    text = signature if signature is not None else _signature_of_file(module, kernel.name, file)
+    given = parse_signature(text)
+    defaults = {p.name: Constant(p.default) for p in kernel.parameters if p.default is not MISSING}
+    check_names(kernel.name, kernel.arg_names, tuple(defaults), given)
+    _check_constants(kernel, given)
+    specs = {**defaults, **given}
+    return Chosen(kernel, {name: specs[name] for name in kernel.arg_names})
+
+
+def _check_constants(kernel: Any, given: dict[str, ArgumentSpec]) -> None:
+    """X0806 for each constexpr parameter that was given a type instead of a value."""
+    found = [
+        error(
+            "X0806",
+            f"{parameter.name} of {kernel.name} is a constexpr parameter, and has no type at run time",
+            help=f"give its value: {parameter.name}=...",
+        )
+        for parameter in kernel.parameters
+        if parameter.is_constexpr and not isinstance(given.get(parameter.name, Constant(None)), Constant)
+    ]
+    if found:
+        raise CompilationError(found)
 
 
 def split_place(place: str) -> tuple[Path, str]:
@@ -79,9 +98,9 @@ def load_file(file: Path) -> ModuleType:
 
 def find_kernel(module: ModuleType, name: str, file: Path) -> Any:
     """The kernel of this name, or the only one if the name is empty; X0802 with what the file has."""
-    from xdsl_core.runtime import JITFunction
+    from xdsl_core.runtime.jit import JitFunction
 
-    kernels = {key: value for key, value in vars(module).items() if isinstance(value, JITFunction)}
+    kernels = {key: value for key, value in vars(module).items() if isinstance(value, JitFunction)}
     own = {key: value for key, value in kernels.items() if value.__module__ == module.__name__}
     if name in kernels:
         return kernels[name]

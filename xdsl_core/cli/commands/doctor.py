@@ -10,7 +10,6 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 from rich.markup import escape
@@ -71,9 +70,9 @@ def _compiler() -> Finding:
 
 
 def _cache() -> Finding:
-    from xdsl_core.runtime.cache import cache_directory
+    from xdsl_core.runtime.cache import default_folder
 
-    folder = Path(cache_directory())
+    folder = default_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +25,7 @@ def ops(
     if name:
         found = definitions.get(name)
         if found is None:
-            near = ", ".join(difflib.get_close_matches(name, definitions.names(), n=3))
+            near = ", ".join(_near(name, definitions.names()))
             hint = f"did you mean {near}?" if near else "`xdslc ops` lists all"
             raise CompilationError(error("X0808", f"there is no op {name!r}", help=hint))
         print_json(_facts(found)) if json else _show(found)
@@ -36,6 +36,16 @@ def ops(
         return
     rows = [(d.name, d.profile, str(d.budget), escape(d.doc.splitlines()[0])) for d in ordered]
     print_table(("op", "profile", "budget", "what it does"), rows)
+
+
+def _near(name: str, names: Sequence[str]) -> list[str]:
+    """The names that look like `name`, with and without their dialect."""
+    short = {full.rpartition(".")[2]: full for full in names}
+    found = [
+        *difflib.get_close_matches(name, names, n=3),
+        *(short[tail] for tail in difflib.get_close_matches(name.rpartition(".")[2], short, n=3)),
+    ]
+    return list(dict.fromkeys(found))[:3]
 
 
 def _facts(definition: OpDef) -> dict[str, Any]:

@@ -1,0 +1,70 @@
+"""What the access analysis found for each load and store of a module, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl_core.analysis.access import Access, Bounds, Irregular, access_of
+from xdsl_core.analysis.index_analysis import IndexAnalysis
+from xdsl_core.ir import Module, Op, TileType, Trait
+from xdsl_core.ir.printer import print_op
+
+MEMORY = frozenset({Trait.READS_MEMORY, Trait.WRITES_MEMORY})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One access to memory: `structured` says whether it is base + strides + bounds, `details` says how or
+    why not.
+    """
+
+    op: Op
+    structured: bool
+    details: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The op as the IR prints it, on one line."""
+        return print_op(self.op).strip().splitlines()[0]
+
+
+def explain_accesses(module: Module) -> Iterator[Finding]:
+    """A finding for each op that reads or writes memory through its operand `pointer`, in program order."""
+    for function in module.functions.values():
+        analysis = IndexAnalysis()
+        for op in function.walk():
+            names = {schema.name for schema in op.definition.operand_schema}
+            if op.definition.traits & MEMORY and "pointer" in names:
+                yield _finding(op, analysis)
+
+
+def _finding(op: Op, analysis: IndexAnalysis) -> Finding:
+    type = op.operand("pointer").type
+    if not isinstance(type, TileType):
+        return Finding(op, True, ("one element",))
+    found = access_of(op, analysis)
+    if isinstance(found, Irregular):
+        return Finding(op, False, (found.reason,))
+    strides = [_stride(found, dim, type) for dim in range(len(type.shape))]
+    regular = all(structured for structured, _ in strides) and found.bounds is not None
+    place = f"base {found.base.name or 'pointer'}, offset {found.offset}"
+    mask = _mask(found.bounds) if found.bounds is not None else [f"mask: {found.reason}"]
+    return Finding(op, regular, (place, *(text for _, text in strides), *mask))
+
+
+def _stride(access: Access, dim: int, type: TileType) -> tuple[bool, str]:
+    stride = access.stride(dim)
+    what = f"dimension {dim} of {type.shape[dim]}"
+    if stride is None:
+        return False, f"{what}: the offset is not linear in it, so neighbours need not be the same step apart"
+    return True, f"{what}: " + ("contiguous" if stride.constant == 1 else f"stride {stride}")
+
+
+def _mask(bounds: Bounds) -> list[str]:
+    if bounds.never:
+        return ["mask: no lane is active"]
+    limits = [f"lane{dim} < {limit}" for dim, found in bounds.upper.items() for limit in found]
+    limits += [f"{limit} < 0" for limit in bounds.negative]
+    limits += [value.name or "a condition" for value in bounds.conditions]
+    return [f"mask: {' and '.join(limits)}"] if limits else []
