@@ -126,12 +126,15 @@ class Executable:
     """Something that can be launched.
 
     `payload` is the backend's own. `direct`, where given, runs the whole grid: `direct(grid, args)` with
-    three extents above zero and one plain number per run-time parameter, a pointer being its address. The
-    runtime calls it instead of `xdsl_launch` when nobody observes launches; both must do the same.
+    three extents above zero and one argument per run-time parameter: a plain number, a pointer being its
+    address; or, with `takes_objects`, what the caller passed (arrays, numbers), of the types that the kernel was
+    compiled for. The runtime calls it instead of `xdsl_launch` when nobody observes launches; both must do
+    the same.
     """
 
     payload: Any
     direct: Direct | None = None
+    takes_objects: bool = False
 
 
 @dataclass(frozen=True, slots=True)

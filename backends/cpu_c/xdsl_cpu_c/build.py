@@ -1,0 +1,40 @@
+"""From C text to a shared object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xdsl_core.backend import Artifact, Source
+from xdsl_core.diagnostics import CompilationError, error
+from xdsl_cpu_c.toolchain import CompileFailure, Compiler, compile_shared
+
+KERNEL = "kernel.so"
+OVERLAPPING = "overlapping.c"
+
+
+def build(source: Source, workdir: Path, compiler: Compiler) -> Artifact:
+    """The kernel as an artifact: a shared object, its text, and the text of the variant for overlapping arguments.
+
+    Raises CompilationError X0701 where the C compiler refuses what was generated.
+    """
+    output = compile_text(source.text, workdir / KERNEL, compiler)
+    files: dict[str, bytes | Path] = {KERNEL: output, "kernel.c": source.text.encode()}
+    if OVERLAPPING in source.files:
+        files[OVERLAPPING] = source.files[OVERLAPPING].encode()
+    return Artifact(files, source.metadata)
+
+
+def compile_text(text: str, output: Path, compiler: Compiler) -> Path:
+    """Compile one C file; CompilationError X0701 names the compiler, its first complaint and the text kept."""
+    try:
+        return compile_shared(text, output, compiler=compiler, extra=("-lm",))
+    except CompileFailure as failure:
+        complaint = next((line for line in failure.stderr.splitlines() if "error" in line), failure.stderr[:200])
+        raise CompilationError(
+            error(
+                "X0701",
+                "the C compiler refused the generated code",
+                note=f"{compiler.version}: {complaint.strip()}",
+                help="this is a defect of cpu_c: please report it with the kernel; XDSL_DEBUG=1 shows the C text",
+            )
+        ) from failure

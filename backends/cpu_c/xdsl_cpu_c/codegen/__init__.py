@@ -1,0 +1,1 @@
+"""From tile IR to C: planning (which values get buffers, which loops are shared), then writing."""

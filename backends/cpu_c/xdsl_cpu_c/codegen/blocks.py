@@ -1,0 +1,299 @@
+"""Blocks of a plan in C: steps in order, buffers taken and given back, loops and branches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl_core import ops
+from xdsl_core.ir import Block, Op, TileType, Value
+from xdsl_cpu_c.codegen.buffer_ops import write_buffer_op
+from xdsl_cpu_c.codegen.context import Buffer, Context, scalar_c_type, source_comment
+from xdsl_cpu_c.codegen.roots import copy_buffer, new_buffer, write_nest, write_value
+from xdsl_cpu_c.codegen.scalars import write_scalar
+from xdsl_cpu_c.codegen.steps import BlockPlan, BufferStep, ControlStep, Nest, ScalarStep, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A buffer in which a value should be made; only once nothing reads `holder`, whose buffer it is, any more."""
+
+    buffer: Buffer
+    holder: Value | None
+
+
+@dataclass(slots=True)
+class BlockWriter:
+    """Writes one block; `owned` are the buffers that end with it."""
+
+    context: Context
+    plan: BlockPlan
+    wishes: dict[Value, Wish]
+    owned: dict[Value, Buffer] = field(default_factory=dict)
+    index: int = 0
+
+    def write(self) -> None:
+        """Write all steps, then give the block's own buffers back."""
+        last_comment = ""
+        for self.index, step in enumerate(self.plan.steps):
+            comment = source_comment(_op_of(step))
+            if comment and comment != last_comment:
+                self.context.lines.add(comment)
+                last_comment = comment
+            self._step(step)
+            self._release(self.index)
+
+    def close(self) -> None:
+        """Give back what the block still owns, once its yielded values have been taken."""
+        for value in list(self.owned):
+            self._give_back(value)
+
+    def _step(self, step: Step) -> None:
+        if isinstance(step, ScalarStep):
+            write_scalar(self.context, step.op)
+        elif isinstance(step, Nest):
+            write_nest(self.context, step, self._target)
+        elif isinstance(step, BufferStep):
+            write_buffer_op(self.context, step.op, self._target)
+        else:
+            _CONTROL[step.op.definition](self, step)
+
+    def _target(self, value: Value, in_place: bool) -> Buffer:
+        """The buffer to make `value` in: the one wished for if that is safe by now, an operand's if this is its last
+        use, else a fresh one."""
+        wish = self.wishes.get(value)
+        if wish is not None and self._granted(wish, in_place) and not self._still_read(value, wish.buffer):
+            return wish.buffer
+        taken = self._dying_operand(value) if in_place else None
+        if taken is not None:
+            self.owned[value] = self.owned.pop(taken)
+            return self.owned[value]
+        buffer = new_buffer(self.context, value)
+        self.owned[value] = buffer
+        return buffer
+
+    def _granted(self, wish: Wish, in_place: bool) -> bool:
+        if wish.holder is None:
+            return True
+        last = self.plan.last_use.get(wish.holder, -1)
+        return last < self.index or (in_place and last == self.index)
+
+    def _still_read(self, value: Value, buffer: Buffer) -> bool:
+        """True if an operand of the op that makes `value` lives in `buffer` and is read again later."""
+        op = value.defining_op
+        operands = op.operands if op is not None else ()
+        held = (operand for operand in operands if self.context.buffers.get(operand) == buffer)
+        return any(self.plan.last_use.get(operand, -1) > self.index for operand in held)
+
+    def _dying_operand(self, value: Value) -> Value | None:
+        """An accumulator that is read here for the last time: the result can stay where it is."""
+        op = value.defining_op
+        if op is None or op.definition is not ops.Dot:
+            return None
+        accumulator = op.operand("accumulator")
+        dies = self.plan.last_use.get(accumulator, -1) <= self.index
+        return accumulator if dies and accumulator in self.owned else None
+
+    def _release(self, index: int) -> None:
+        for value in list(self.owned):
+            if self.plan.last_use.get(value, index) <= index:
+                self._give_back(value)
+
+    def _give_back(self, value: Value) -> None:
+        buffer = self.owned.pop(value)
+        self.context.release(buffer)
+
+    def alias(self, value: Value, source: Value) -> None:
+        """Let `value` share the buffer of `source`, which then lives as long as the kernel."""
+        self.owned.pop(source, None)
+        self.context.buffers[value] = self.context.buffers[source]
+
+
+def _op_of(step: Step) -> Op:
+    return step.roots[0].op if isinstance(step, Nest) else step.op
+
+
+def write_block(context: Context, plan: BlockPlan, wishes: dict[Value, Wish]) -> BlockWriter:
+    """Write a block whose yielded values are wished into certain buffers; the caller closes the writer."""
+    for value, wish in list(wishes.items()):
+        op = value.defining_op
+        while op is not None and op.definition is ops.Dot:
+            wishes.setdefault(op.operand("accumulator"), wish)
+            op = op.operand("accumulator").defining_op
+    writer = BlockWriter(context, plan, wishes)
+    writer.write()
+    return writer
+
+
+def place(context: Context, value: Value, buffer: Buffer) -> None:
+    """Bring a tile into a buffer: copied from its own, or evaluated there."""
+    held = context.buffers.get(value)
+    if held is not None:
+        copy_buffer(context, buffer, held)
+    else:
+        write_value(context, value, buffer, context.planner.closure_of([value], root=value))
+
+
+def declare(context: Context, value: Value, text: str) -> str:
+    """A C variable that may change, for a scalar that a loop or a branch assigns."""
+    name = context.names.fresh(value.name or "carried")
+    c_type = scalar_c_type(value.type)
+    space = "" if c_type.endswith("*") else " "
+    context.lines.add(f"{c_type}{space}{name}{' = ' + text if text else ''};")
+    return name
+
+
+def assign(context: Context, pairs: list[tuple[Value, str]]) -> None:
+    """Assign scalars to variables at once: through temporaries where one reads what another writes."""
+    texts = [(context.scalar(value), name, value) for value, name in pairs if context.scalar(value) != name]
+    written = {name for _, name, _ in texts}
+    for position, (text, _name, value) in enumerate(texts):
+        if text in written:
+            fresh = context.names.fresh("next")
+            c_type = scalar_c_type(value.type)
+            context.lines.add(f"{c_type} {fresh} = {text};")
+            texts[position] = fresh, _name, value
+    for text, name, _ in texts:
+        context.lines.add(f"{name} = {text};")
+
+
+def move(context: Context, pairs: list[tuple[Value, Buffer]]) -> None:
+    """Copy tiles to where a loop carries them, at once: through a copy where one reads what another writes."""
+    moves = [(context.buffers[value], buffer) for value, buffer in pairs]
+    moves = [(source, target) for source, target in moves if source.name != target.name]
+    written = {target.name for _, target in moves}
+    copies = []
+    for position, (source, target) in enumerate(moves):
+        if source.name in written:
+            spare = context.allocate(source.shape, source.element, "spare")
+            copy_buffer(context, spare, source)
+            copies.append(spare)
+            moves[position] = spare, target
+    for source, target in moves:
+        copy_buffer(context, target, source)
+    for spare in copies:
+        context.release(spare)
+
+
+def _split(values: list[tuple[Value, Value]]) -> tuple[list[tuple[Value, Value]], list[tuple[Value, Value]]]:
+    tiles = [pair for pair in values if isinstance(pair[1].type, TileType)]
+    return tiles, [pair for pair in values if not isinstance(pair[1].type, TileType)]
+
+
+def _carry_in(writer: BlockWriter, inits: tuple[Value, ...], arguments: list[Value]) -> None:
+    """Variables and buffers of what a loop carries, holding the initial values."""
+    context = writer.context
+    tiles, scalars = _split(list(zip(inits, arguments, strict=True)))
+    for init, argument in tiles:
+        buffer = new_buffer(context, argument)
+        place(context, init, buffer)
+        context.buffers[argument] = buffer
+    for init, argument in scalars:
+        context.scalars[argument] = declare(context, argument, context.scalar(init))
+
+
+def _carry_over(context: Context, yielded: tuple[Value, ...], arguments: list[Value]) -> None:
+    """At the end of an iteration: what was yielded becomes what is carried."""
+    tiles, scalars = _split(list(zip(yielded, arguments, strict=True)))
+    move(context, [(value, context.buffers[argument]) for value, argument in tiles])
+    assign(context, [(value, context.scalars[argument]) for value, argument in scalars])
+
+
+def _publish(writer: BlockWriter, results: tuple[Value, ...], arguments: list[Value]) -> None:
+    """After a loop the results are what it carried last."""
+    context = writer.context
+    for value, argument in zip(results, arguments, strict=True):
+        if isinstance(value.type, TileType):
+            context.buffers[value] = writer.owned[value] = context.buffers[argument]
+        else:
+            context.scalars[value] = context.scalars[argument]
+
+
+def _wishes(context: Context, yielded: tuple[Value, ...], arguments: list[Value], block: Block) -> dict[Value, Wish]:
+    """Yielded tiles should be made where they are carried, each in one place."""
+    wishes: dict[Value, Wish] = {}
+    for value, argument in zip(yielded, arguments, strict=True):
+        op = value.defining_op
+        if isinstance(value.type, TileType) and op is not None and op.block is block:
+            wishes.setdefault(value, Wish(context.buffers[argument], argument))
+    return wishes
+
+
+def _write_for(writer: BlockWriter, step: ControlStep) -> None:
+    context, op = writer.context, step.op
+    block = op.region("body").block
+    induction, *carried = block.arguments
+    _carry_in(writer, op.group("inits"), carried)
+    lower, upper, stride = (context.scalar(op.operand(name)) for name in ("lower", "upper", "step"))
+    counter = context.names.fresh("step")
+    c_type = scalar_c_type(induction.type)
+    wide = "uint64_t" if c_type == "uint64_t" else "int64_t"
+    head = f"for ({wide} {counter} = {lower}; {counter} < {upper}; {counter} += {stride})"
+    with context.lines.block(head):
+        name = context.names.fresh(induction.name or "k")
+        context.scalars[induction] = name
+        context.lines.add(f"const {c_type} {name} = ({c_type}){counter};")
+        plan = step.regions[0]
+        body = write_block(context, plan, _wishes(context, plan.yielded, carried, block))
+        _carry_over(context, plan.yielded, carried)
+        body.close()
+    _publish(writer, op.results, carried)
+
+
+def _write_if(writer: BlockWriter, step: ControlStep) -> None:
+    context, op = writer.context, step.op
+    for value in op.results:
+        if isinstance(value.type, TileType):
+            context.buffers[value] = writer.owned[value] = new_buffer(context, value)
+        else:
+            context.scalars[value] = declare(context, value, "")
+    heads = (f"if ({context.scalar(op.operand('condition'))})", "else")
+    for head, region, plan in zip(heads, op.regions, step.regions, strict=True):
+        if head == "else" and not plan.steps and not plan.yielded:
+            continue
+        with context.lines.block(head):
+            wishes = {
+                value: Wish(context.buffers[result], None)
+                for value, result in zip(plan.yielded, op.results, strict=True)
+                if isinstance(value.type, TileType) and value.owner in region.block.ops
+            }
+            branch = write_block(context, plan, wishes)
+            tiles, scalars = _split(list(zip(plan.yielded, op.results, strict=True)))
+            for value, result in tiles:
+                place(context, value, context.buffers[result])
+            assign(context, [(value, context.scalars[result]) for value, result in scalars])
+            branch.close()
+
+
+def _write_while(writer: BlockWriter, step: ControlStep) -> None:
+    context, op = writer.context, step.op
+    before, after = (op.region(name).block for name in ("before", "after"))
+    carried = before.arguments
+    _carry_in(writer, op.group("inits"), carried)
+    forwarded = after.arguments
+    for value in forwarded:
+        if isinstance(value.type, TileType):
+            context.buffers[value] = new_buffer(context, value)
+        else:
+            context.scalars[value] = declare(context, value, "")
+    with context.lines.block("for (;;)"):
+        plan = step.regions[0]
+        condition, *values = plan.yielded
+        test = write_block(context, plan, {})
+        tiles, scalars = _split(list(zip(values, forwarded, strict=True)))
+        for value, argument in tiles:
+            place(context, value, context.buffers[argument])
+        assign(context, [(value, context.scalars[argument]) for value, argument in scalars])
+        test.close()
+        context.lines.add(f"if (!{context.scalar(condition)})")
+        context.lines.add("    break;")
+        plan = step.regions[1]
+        body = write_block(context, plan, {})
+        _carry_over(context, plan.yielded, carried)
+        body.close()
+    for value in carried:
+        if isinstance(value.type, TileType):
+            context.release(context.buffers[value])
+    _publish(writer, op.results, forwarded)
+
+
+_CONTROL = {ops.For: _write_for, ops.If: _write_if, ops.While: _write_while}

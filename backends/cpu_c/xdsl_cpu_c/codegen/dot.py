@@ -1,0 +1,270 @@
+"""A dot in C: pack rhs into panels, take lhs in place where it lies well, run the micro-kernel on the valid extents."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl_core.analysis.polynomial import Lane, Polynomial, Uniform
+from xdsl_core.ir import Op, TileType, Trait, Value, dtype_of
+from xdsl_cpu_c import dot as kernels
+from xdsl_cpu_c.codegen.accesses import SMALLER
+from xdsl_cpu_c.codegen.context import Buffer, Context
+from xdsl_cpu_c.codegen.dot_operands import Guard, MemoryOperand, memory_operands
+from xdsl_cpu_c.codegen.op_tables import C_TYPES, buffer_element
+from xdsl_cpu_c.codegen.roots import Target, copy_buffer, write_value
+
+
+def write_dot(context: Context, op: Op, target: Target) -> None:
+    """Write one dot of rank 2 or 3 into the buffer of its result."""
+    result = op.result
+    assert isinstance(result.type, TileType)
+    accumulator = op.operand("accumulator")
+    factors = [context.buffers.get(op.operand(name)) for name in ("lhs", "rhs")]
+    buffer = target(result, True)
+    if any(held is not None and held.name == buffer.name for held in factors):
+        buffer = target(result, False)
+    _start(context, accumulator, buffer)
+    context.buffers[result] = buffer
+    element = buffer_element(dtype_of(op.operand("lhs").type))
+    if (element, buffer.element) not in _KERNELS:
+        _plain(context, op, buffer)
+    elif len(result.type.shape) == 3:
+        _batched(context, op, buffer)
+    else:
+        lhs, rhs = memory_operands(op, context.planner)
+        _tile(context, op, buffer, lhs, rhs)
+
+
+_KERNELS = frozenset({("f32", "f32"), ("f64", "f64"), ("i8", "i32")})
+
+
+def _start(context: Context, accumulator: Value, buffer: Buffer) -> None:
+    """Bring the accumulator into the buffer of the result, unless it is there."""
+    held = context.buffers.get(accumulator)
+    if held is not None:
+        copy_buffer(context, buffer, held)
+        return
+    op = accumulator.defining_op
+    assert op is not None and op.has(Trait.CONSTANT)
+    if op.attributes["value"] == 0 and math.copysign(1.0, op.attributes["value"]) > 0:
+        size = math.prod(buffer.shape)
+        context.lines.add(f"__builtin_memset({buffer.name}, 0, {size} * sizeof *{buffer.name});")
+    else:
+        write_value(context, accumulator, buffer, context.planner.closure_of([accumulator], root=accumulator))
+
+
+def _tile(
+    context: Context, op: Op, buffer: Buffer, lhs: MemoryOperand | None, rhs: MemoryOperand | None
+) -> None:
+    m, n = buffer.shape
+    k = op.operand("lhs").type.shape[1]
+    lines, kind = context.lines, buffer.element
+    rows = _extent(context, lhs.limits[0] if lhs else (), m, "rows")
+    columns = _extent(context, rhs.limits[1] if rhs else (), n, "columns")
+    depth = _extent(context, (lhs or rhs).limits[1 if lhs else 0] if lhs or rhs else (), k, "depth")
+    panels = _panels(context, k, n, kind, op.operand("rhs").name)
+    if rhs is not None:
+        _pack_guarded(context, panels, rhs, depth, columns)
+    else:
+        _pack_buffer(context, panels, op.operand("rhs"), k, n)
+    pointer, step = _lhs(context, op.operand("lhs"), lhs, rows, depth, kind)
+    name = _kernel(context, m, n, k, kind)
+    lines.add(f"{name}({buffer.name}, {n}, {pointer}, {step}, {panels}, {rows}, {columns}, {depth});")
+
+
+def _kernel(context: Context, m: int, n: int, k: int, kind: str) -> str:
+    name, text = kernels.dot_function(m, n, k, accumulator=kind)
+    context.helpers.setdefault(name, text)
+    return name
+
+
+def _mover(context: Context, made: tuple[str, str], memory: str) -> str:
+    name, text = made
+    context.dot_sources.add(memory)
+    context.helpers.setdefault(name, text)
+    return name
+
+
+def _panels(context: Context, k: int, n: int, kind: str, hint: str) -> str:
+    """Scratch memory for the packed rhs."""
+    operand = kernels.CONTRACTIONS[kind].operand
+    return context.allocate((kernels.packed_length(k, n, kind),), operand, f"{hint or 'rhs'}_panels").name
+
+
+def _pack_memory(context: Context, panels: str, rhs: MemoryOperand, depth: str, columns: str) -> None:
+    pack = _mover(context, kernels.pack_function(rhs.element.name), rhs.element.name)
+    source, strides = _address(context, rhs)
+    context.lines.add(f"{pack}({panels}, {source}, {strides[0]}, {strides[1]}, {depth}, {columns});")
+
+
+def _pack_buffer(context: Context, panels: str, value: Value, k: int, n: int) -> None:
+    held = context.buffers[value]
+    pack = _mover(context, kernels.pack_function(held.element), held.element)
+    context.lines.add(f"{pack}({panels}, {held.name}, {held.strides[0]}, {held.strides[1]}, {k}, {n});")
+
+
+def _lhs(
+    context: Context, value: Value, lhs: MemoryOperand | None, rows: str, depth: str, kind: str
+) -> tuple[str, str]:
+    """(pointer to row-major operands, row stride): in place, or copied where the layout or the element asks for it."""
+    m, k = value.type.shape
+    if lhs is None:
+        held = context.buffers[value]
+        if held.element == kernels.CONTRACTIONS[kind].operand and held.strides[1] == 1:
+            return held.name, str(held.strides[0])
+        return _copied_rows(context, held.name, held.strides, held.element, m, k, (str(m), str(k)), kind)
+    source, strides = _address(context, lhs)
+    if lhs.element.name == kind and lhs.strides[1].constant == 1 and not lhs.guards:
+        return source, strides[0]
+    if lhs.element.name == kind and lhs.strides[1].constant == 1:
+        return _in_place_or_evaluated(context, lhs)
+    name, step = _row_space(context, m, k, kind, value.name)
+    copy = _mover(context, kernels.copy_rows_function(lhs.element.name), lhs.element.name)
+    direct = f"{copy}({name}, {step}, {source}, {strides[0]}, {strides[1]}, {rows}, {depth});"
+    if not lhs.guards:
+        context.lines.add(direct)
+        return name, str(step)
+    context.lines.add(f"if ({_guard_text(context, lhs.guards)})")
+    context.lines.add(f"    {direct}")
+    with context.lines.block("else"):
+        tile = _evaluated(context, value)
+        copy = _mover(context, kernels.copy_rows_function(tile.element), tile.element)
+        strides_text = f"{tile.strides[0]}, {tile.strides[1]}"
+        context.lines.add(f"{copy}({name}, {step}, {tile.name}, {strides_text}, {rows}, {depth});")
+    return name, str(step)
+
+
+def _in_place_or_evaluated(context: Context, lhs: MemoryOperand) -> tuple[str, str]:
+    """Read in place while the guards hold; otherwise evaluate the tile into scratch memory."""
+    source, strides = _address(context, lhs)
+    pointer = context.names.fresh("lhs")
+    stride = context.names.fresh("lhs_stride")
+    c_type = C_TYPES[lhs.element.name]
+    context.lines.add(f"const {c_type} *{pointer} = {source};")
+    context.lines.add(f"int64_t {stride} = {strides[0]};")
+    with context.lines.block(f"if (!({_guard_text(context, lhs.guards)}))"):
+        tile = _evaluated(context, lhs.value)
+        context.lines.add(f"{pointer} = {tile.name};")
+        context.lines.add(f"{stride} = {tile.strides[0]};")
+    return pointer, stride
+
+
+def _pack_guarded(context: Context, panels: str, rhs: MemoryOperand, depth: str, columns: str) -> None:
+    """Pack from memory while the guards hold; otherwise evaluate the tile and pack that."""
+    if not rhs.guards:
+        _pack_memory(context, panels, rhs, depth, columns)
+        return
+    with context.lines.block(f"if ({_guard_text(context, rhs.guards)})"):
+        _pack_memory(context, panels, rhs, depth, columns)
+    with context.lines.block("else"):
+        tile = _evaluated(context, rhs.value)
+        pack = _mover(context, kernels.pack_function(tile.element), tile.element)
+        strides = f"{tile.strides[0]}, {tile.strides[1]}"
+        context.lines.add(f"{pack}({panels}, {tile.name}, {strides}, {depth}, {columns});")
+
+
+def _evaluated(context: Context, value: Value) -> Buffer:
+    """The tile in a buffer of its own, evaluated lane by lane here."""
+    assert isinstance(value.type, TileType)
+    buffer = context.allocate(value.type.shape, buffer_element(dtype_of(value.type)), value.name)
+    write_value(context, value, buffer, context.planner.closure_of([value], root=value))
+    return buffer
+
+
+def _copied_rows(
+    context: Context,
+    source: str,
+    strides: tuple[int, ...],
+    element: str,
+    m: int,
+    k: int,
+    extents: tuple[str, str],
+    kind: str,
+) -> tuple[str, str]:
+    name, step = _row_space(context, m, k, kind, "lhs")
+    copy = _mover(context, kernels.copy_rows_function(element), element)
+    context.lines.add(f"{copy}({name}, {step}, {source}, {strides[0]}, {strides[1]}, {extents[0]}, {extents[1]});")
+    return name, str(step)
+
+
+def _row_space(context: Context, m: int, k: int, kind: str, hint: str) -> tuple[str, int]:
+    contraction = kernels.CONTRACTIONS[kind]
+    step = contraction.round_up(k)
+    return context.allocate((m, step), contraction.operand, f"{hint or 'lhs'}_rows").name, step
+
+
+def _address(context: Context, operand: MemoryOperand) -> tuple[str, tuple[str, str]]:
+    base = context.scalar(operand.base)
+    rest = uniform_text(context, operand.rest)
+    source = base if rest == "0" else f"{base} + ({rest})"
+    return source, (uniform_text(context, operand.strides[0]), uniform_text(context, operand.strides[1]))
+
+
+def uniform_text(context: Context, value: Polynomial) -> str:
+    """C text, of type int64_t, of a polynomial without lanes."""
+    terms = []
+    for monomial, coefficient in value.terms.items():
+        factors = [str(coefficient)] if coefficient != 1 or not monomial else []
+        for symbol in monomial:
+            assert isinstance(symbol, Uniform) and not isinstance(symbol, Lane)
+            factors.append(f"(int64_t){context.scalar(symbol.value)}")
+        terms.append(" * ".join(factors))
+    return " + ".join(terms) if terms else "0"
+
+
+def _extent(context: Context, limits: tuple[Polynomial, ...], extent: int, hint: str) -> str:
+    """C text of the valid extent: the tile's, cut by the limits to 0 or more."""
+    if not limits:
+        return str(extent)
+    context.helpers["smaller"] = SMALLER
+    text = str(extent)
+    for limit in limits:
+        text = f"smaller({uniform_text(context, limit)}, {text})"
+    name = context.names.fresh(hint)
+    context.lines.add(f"const int {name} = {text} < 0 ? 0 : {text};")
+    return name
+
+
+def _guard_text(context: Context, guards: tuple[Guard, ...]) -> str:
+    parts = []
+    for guard in guards:
+        parts.append(f"{uniform_text(context, guard.low)} >= 0")
+        parts.append(f"{uniform_text(context, guard.high)} <= {uniform_text(context, guard.limit)}")
+    return " && ".join(parts)
+
+
+def _batched(context: Context, op: Op, buffer: Buffer) -> None:
+    batch, m, n = buffer.shape
+    lhs, rhs = (context.buffers[op.operand(name)] for name in ("lhs", "rhs"))
+    k = lhs.shape[2]
+    kind = buffer.element
+    panels = _panels(context, k, n, kind, op.operand("rhs").name)
+    pack = _mover(context, kernels.pack_function(rhs.element), rhs.element)
+    name, step = _row_space(context, m, k, kind, "lhs")
+    copy = _mover(context, kernels.copy_rows_function(lhs.element), lhs.element)
+    kernel = _kernel(context, m, n, k, kind)
+    variable = context.names.fresh("batch")
+    with context.lines.block(f"for (int64_t {variable} = 0; {variable} < {batch}; ++{variable})"):
+        context.lines.add(f"{pack}({panels}, {rhs.name} + {k * n} * {variable}, {n}, 1, {k}, {n});")
+        context.lines.add(f"{copy}({name}, {step}, {lhs.name} + {m * k} * {variable}, {k}, 1, {m}, {k});")
+        call = f"{kernel}({buffer.name} + {m * n} * {variable}, {n}, {name}, {step}, {panels}, {m}, {n}, {k});"
+        context.lines.add(call)
+
+
+def _plain(context: Context, op: Op, buffer: Buffer) -> None:
+    """Three loops over buffers, for element types that have no micro-kernel."""
+    lhs, rhs = (context.buffers[op.operand(name)] for name in ("lhs", "rhs"))
+    *batch, m, n = buffer.shape
+    k = lhs.shape[-1]
+    lines, c_type = context.lines, C_TYPES[buffer.element]
+    b, i, j, d = (context.names.fresh(name) for name in ("batch", "i", "j", "d"))
+    with (
+        lines.block(f"for (int64_t {b} = 0; {b} < {math.prod(batch)}; ++{b})"),
+        lines.block(f"for (int64_t {i} = 0; {i} < {m}; ++{i})"),
+        lines.block(f"for (int64_t {d} = 0; {d} < {k}; ++{d})"),
+    ):
+        value = context.names.fresh("factor")
+        lines.add(f"const {c_type} {value} = ({c_type}){lhs.name}[({b} * {m} + {i}) * {k} + {d}];")
+        with lines.block(f"for (int64_t {j} = 0; {j} < {n}; ++{j})"):
+            product = f"{value} * ({c_type}){rhs.name}[({b} * {k} + {d}) * {n} + {j}]"
+            lines.add(f"{buffer.name}[({b} * {m} + {i}) * {n} + {j}] += {product};")

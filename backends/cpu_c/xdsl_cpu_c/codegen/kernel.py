@@ -1,0 +1,124 @@
+"""A kernel's C file: from a Module whose accesses are structured to text and the facts a launcher needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from xdsl_core.backend import Source
+
+from xdsl_core.analysis.index_analysis import IndexAnalysis
+from xdsl_core.ir import Function, Module, Op, PointerType, TokenType, Trait, Value
+from xdsl_cpu_c import dot as kernels
+from xdsl_cpu_c.build import OVERLAPPING
+from xdsl_cpu_c.codegen.blocks import write_block
+from xdsl_cpu_c.codegen.context import Context, scalar_c_type
+from xdsl_cpu_c.codegen.memory_order import MemoryOrder, parameter_of
+from xdsl_cpu_c.codegen.op_tables import C_TYPES
+from xdsl_cpu_c.codegen.plan import Planner
+from xdsl_cpu_c.codegen.writer import Lines
+from xdsl_cpu_c.vector import prelude
+
+
+def generate(module: Module, templates: Mapping[str, str]) -> Source:
+    """C for the only function of a module.
+
+    The text assumes that pointer arguments do not overlap; the file "overlapping.c" is the variant that does not, and
+    is left out where the two are the same. Metadata: `name`, `parameters` (the launch slots in order, fields of
+    xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line] by site, counted from 1).
+    """
+    (function,) = module.functions.values()
+    template = _environment().from_string(templates["kernel.c.j2"])
+    slots = parameters_of(function)
+    text, failures = _text(function, template, distinct=True)
+    files = {}
+    if sum(slot["kind"] == "pointer" for slot in slots) > 1:
+        careful, _ = _text(function, template, distinct=False)
+        files = {} if careful == text else {OVERLAPPING: careful}
+    sites = [[message, op.location.file, op.location.line] for message, op in failures]
+    return Source("c", text, files, {"name": function.name, "parameters": slots, "assertions": sites})
+
+
+def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, list[tuple[str, Op]]]:
+    analysis = IndexAnalysis()
+    order = MemoryOrder(analysis, distinct=distinct)
+    planner = Planner(order)
+    context = Context(analysis, order, planner)
+    loads = _parameter_loads(context, function)
+    plan = planner.plan(function)
+    context.lines = Lines()
+    write_block(context, plan, {}).close()
+    helpers = dict(context.helpers)
+    includes = [helpers.pop("stdio")] if "stdio" in helpers else []
+    text = template.render(
+        name=function.name,
+        location=function.location,
+        includes=includes,
+        prelude=prelude(context.functions),
+        dot_prelude=kernels.dot_prelude(context.dot_sources) if context.dot_sources else "",
+        helpers=list(helpers.values()),
+        loads=loads,
+        scratch_bytes=context.scratch_bytes,
+        declarations=context.declarations,
+        body=context.lines.lines,
+    )
+    return text, context.failures
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    return jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+
+
+def parameters_of(function: Function) -> list[dict[str, Any]]:
+    """The launch slots of a function's parameters: kind, width, and which pointers are read and written."""
+    read, written = _touched(function)
+    return [_slot(value, value in read, value in written) for value in function.parameters]
+
+
+def _touched(function: Function) -> tuple[set[Value], set[Value]]:
+    """Pointer parameters that are read and that are written; all of them where a pointer's origin is unknown."""
+    read: set[Value] = set()
+    written: set[Value] = set()
+    pointers = {value for value in function.parameters if isinstance(value.type, PointerType)}
+    for op in function.walk():
+        for trait, touched in ((Trait.READS_MEMORY, read), (Trait.WRITES_MEMORY, written)):
+            if op.has(trait):
+                origin = parameter_of(op.operand("pointer"))
+                touched |= pointers if origin is None else {origin}
+    return read, written
+
+
+def _slot(value: Value, read: bool, written: bool) -> dict[str, Any]:
+    type = value.type
+    if isinstance(type, PointerType):
+        size = type.pointee.bytes
+        return {"name": value.name, "kind": "pointer", "read": read, "written": written, "itemsize": size}
+    assert not isinstance(type, TokenType) and not isinstance(type.element, PointerType)
+    element = type.element
+    kind = "bool" if element.is_bool else "float" if element.is_float else "int"
+    return {"name": value.name, "kind": kind, "bits": element.bits, "signed": element.is_signed}
+
+
+def _parameter_loads(context: Context, function: Function) -> list[str]:
+    """Declarations that read the parameters from the launch slots."""
+    lines = []
+    for index, value in enumerate(function.parameters):
+        name = context.names.fresh(value.name or "argument")
+        context.scalars[value] = name
+        slot = f"slots[{index + 2}]"
+        type = value.type
+        if isinstance(type, PointerType):
+            c_type = C_TYPES[type.pointee.name]
+            lines.append(f"{c_type} *const {name} = ({c_type} *)(uintptr_t){slot};")
+            continue
+        assert not isinstance(type, TokenType) and not isinstance(type.element, PointerType)
+        c_type = scalar_c_type(type)
+        text = f"({c_type}){slot}"
+        if type.element.is_float:
+            text = f"({c_type})((union {{ uint64_t bits; double value; }}){{{slot}}}).value"
+        lines.append(f"const {c_type} {name} = {text};")
+    return lines

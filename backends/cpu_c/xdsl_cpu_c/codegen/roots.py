@@ -1,0 +1,112 @@
+"""The roots of a nest in C: stores, values that get a buffer, reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+from xdsl_core.analysis.access import Irregular
+from xdsl_core.analysis.polynomial import Polynomial
+from xdsl_core.ir import Op, TileType, Value
+from xdsl_cpu_c.codegen import accesses
+from xdsl_cpu_c.codegen.context import Buffer, Context, tile_element
+from xdsl_cpu_c.codegen.nest import NestWriter
+from xdsl_cpu_c.codegen.reductions import reduce
+from xdsl_cpu_c.codegen.steps import Closure, Nest, Root
+
+Target = Callable[[Value, bool], Buffer]
+
+
+def write_nest(context: Context, nest: Nest, target: Target) -> None:
+    """Write the loops of a nest. `target(value, in_place)` gives the buffer of a value made here; `in_place` says that
+    the nest reads every buffer of the value's shape only at the lane it writes."""
+    made = {root.op.result for root in nest.roots if root.kind == "materialise"}
+    writer = NestWriter(context, nest.shape, nest.closure, made)
+    _trim(writer, nest)
+    for root in nest.roots:
+        _ROOTS[root.kind](writer, root, target)
+    aligned = all(index == writer.identity for value, index in writer.known if value in context.buffers)
+    for root in nest.roots:
+        if root.kind == "materialise":
+            value = root.op.result
+            buffer = target(value, aligned)
+            accesses.write_buffer(writer, buffer, writer.identity, writer.evaluate(value, writer.identity))
+            context.buffers[value] = buffer
+    writer.write(context.lines)
+
+
+def write_value(context: Context, value: Value, buffer: Buffer, closure: Closure) -> None:
+    """Loops that evaluate an inline value into a given buffer."""
+    assert isinstance(value.type, TileType)
+    writer = NestWriter(context, value.type.shape, closure, {value})
+    lanes = writer.evaluate(value, writer.identity)
+    accesses.write_buffer(writer, buffer, writer.identity, lanes)
+    writer.write(context.lines)
+
+
+def copy_buffer(context: Context, target: Buffer, source: Buffer) -> None:
+    """Copy a whole tile."""
+    if target.name != source.name:
+        count = 1
+        for extent in target.shape:
+            count *= extent
+        size = f"{count} * sizeof *{target.name}"
+        context.lines.add(f"__builtin_memcpy({target.name}, {source.name}, {size});")
+
+
+def _trim(writer: NestWriter, nest: Nest) -> None:
+    """Where every root is a store with the same bounds, loop just to the bounds."""
+    if any(root.kind != "store" for root in nest.roots):
+        return
+    limits = [_upper(writer, root.op) for root in nest.roots]
+    for dim in writer.levels:
+        first = limits[0].get(dim)
+        if first is None or any(other.get(dim) != first for other in limits):
+            continue
+        writer.context.helpers["smaller"] = accesses.SMALLER
+        text = str(writer.shape[dim])
+        for limit in first:
+            text = f"smaller({writer.polynomial(limit)}, {text})"
+        writer.ends[dim] = writer.name(0, "int64_t", text, "end")
+
+
+def _upper(writer: NestWriter, op: Op) -> dict[int, tuple[Polynomial, ...]]:
+    access = writer.context.order.access(op)
+    if isinstance(access, Irregular) or access.bounds is None:
+        return {}
+    return {
+        dim: limits
+        for dim, limits in access.bounds.upper.items()
+        if all(limit.is_uniform and not _looks_up(limit) for limit in limits)
+    }
+
+
+def _looks_up(limit: Polynomial) -> bool:
+    return any(hasattr(symbol, "dims") for symbol in limit.symbols())
+
+
+def _store(writer: NestWriter, root: Root, target: Target) -> None:
+    accesses.store(writer, root.op)
+
+
+def _materialise(writer: NestWriter, root: Root, target: Target) -> None:
+    writer.evaluate(root.op.result, writer.identity)
+
+
+def _reduce(writer: NestWriter, root: Root, target: Target) -> None:
+    op = root.op
+    for value in op.results:
+        if isinstance(value.type, TileType):
+            writer.context.buffers[value] = target(value, False)
+    reduce(writer, op)
+
+
+_ROOTS: MappingProxyType[str, Callable[[NestWriter, Root, Target], None]] = MappingProxyType(
+    {"store": _store, "materialise": _materialise, "reduce": _reduce}
+)
+
+
+def new_buffer(context: Context, value: Value) -> Buffer:
+    """Fresh scratch memory for a tile value."""
+    assert isinstance(value.type, TileType)
+    return context.allocate(value.type.shape, tile_element(value.type), value.name)

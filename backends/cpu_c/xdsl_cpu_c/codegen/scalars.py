@@ -1,0 +1,95 @@
+"""Ops on scalars alone: one C statement each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+from xdsl_core import ops
+from xdsl_core.dtypes import DType
+from xdsl_core.ir import Op, Value, element_of, pointee_of
+from xdsl_core.opdef import OpDef
+from xdsl_cpu_c.codegen.atomics import atomic_cas, atomic_rmw
+from xdsl_cpu_c.codegen.context import Context, literal, scalar_c_type
+from xdsl_cpu_c.codegen.effects import write_assert, write_print
+from xdsl_cpu_c.codegen.lanewise import expression
+from xdsl_cpu_c.codegen.op_tables import register_of
+
+
+def write_scalar(context: Context, op: Op) -> None:
+    """Write the statement of a scalar op."""
+    rule = _RULES.get(op.definition)
+    if rule is not None:
+        rule(context, op)
+        return
+    texts = [context.scalar(value) for value in op.operands]
+    define(context, op.result, expression(context, op, texts, 1))
+
+
+def define(context: Context, value: Value, text: str) -> None:
+    """A C constant for a scalar value."""
+    name = context.names.fresh(value.name or "s")
+    c_type = scalar_c_type(value.type)
+    head = c_type if c_type.endswith("*") else f"const {c_type} "
+    context.lines.add(f"{head}{name} = {text};")
+    context.scalars[value] = name
+
+
+def _constant(context: Context, op: Op) -> None:
+    element = element_of(op.result.type)
+    assert isinstance(element, DType)
+    context.scalars[op.result] = literal(op.attributes["value"], element)
+
+
+def _program_id(context: Context, op: Op) -> None:
+    context.scalars[op.result] = f"program_{'xyz'[op.attributes['axis']]}"
+
+
+def _num_programs(context: Context, op: Op) -> None:
+    context.scalars[op.result] = f"(int32_t)grid[{op.attributes['axis']}]"
+
+
+def _load(context: Context, op: Op) -> None:
+    pointee = pointee_of(op.operand("pointer").type)
+    text = context.call(f"load_{pointee.name}_{register_of(pointee)}", context.scalar(op.operand("pointer")))
+    mask = op.optional("mask")
+    if mask is not None:
+        other = op.optional("other")
+        fill = context.scalar(other) if other is not None else literal(0, pointee)
+        text = f"{context.scalar(mask)} ? {text} : {fill}"
+    define(context, op.result, text)
+
+
+def _store(context: Context, op: Op) -> None:
+    pointee = pointee_of(op.operand("pointer").type)
+    address, value = (context.scalar(op.operand(name)) for name in ("pointer", "value"))
+    call = context.call(f"store_{pointee.name}_{register_of(pointee)}", address, value)
+    mask = op.optional("mask")
+    context.lines.add(f"if ({context.scalar(mask)}) {call};" if mask is not None else f"{call};")
+
+
+def _atomic_rmw(context: Context, op: Op) -> None:
+    pointer, value = (context.scalar(op.operand(name)) for name in ("pointer", "value"))
+    text = atomic_rmw(context, op, pointer, value)
+    mask = op.optional("mask")
+    define(context, op.result, text if mask is None else f"{context.scalar(mask)} ? {text} : 0")
+
+
+def _atomic_cas(context: Context, op: Op) -> None:
+    names = ("pointer", "compare", "value")
+    define(context, op.result, atomic_cas(context, op, *(context.scalar(op.operand(name)) for name in names)))
+
+
+_RULES: MappingProxyType[OpDef, Callable[[Context, Op], None]] = MappingProxyType(
+    {
+        ops.Constant: _constant,
+        ops.ProgramId: _program_id,
+        ops.NumPrograms: _num_programs,
+        ops.Load: _load,
+        ops.Store: _store,
+        ops.AtomicRmw: _atomic_rmw,
+        ops.AtomicCas: _atomic_cas,
+        ops.Print: write_print,
+        ops.Assert: write_assert,
+    }
+)

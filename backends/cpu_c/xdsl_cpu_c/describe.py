@@ -1,0 +1,36 @@
+"""The host as a target, and what the backend claims to do on it."""
+
+from __future__ import annotations
+
+from xdsl_core import dtypes
+from xdsl_core.ops import CORE
+from xdsl_core.target import Capabilities, ComputeUnit, MemorySpace, TargetDescription, claim_all
+from xdsl_cpu_c.host import HostDescription, describe_host
+
+_SOURCE = "read from the running machine (/proc/cpuinfo and /sys/devices/system/cpu on Linux, sysctl on macOS)"
+
+
+def host_target() -> TargetDescription:
+    """The machine this runs on: caches as memory spaces, the cores, the vector unit."""
+    host = describe_host()
+    return TargetDescription(
+        backend="cpu_c",
+        name="host",
+        title=host.model,
+        cores=host.cores,
+        memory_spaces=(MemorySpace("DRAM", "GLOBAL", 0, host.page_size, "device"), *_cache_spaces(host)),
+        compute_units=(ComputeUnit("vector", "vector", bytes_per_cycle=float(host.vector_bytes)),),
+        sources={"": _SOURCE},
+    )
+
+
+def _cache_spaces(host: HostDescription) -> tuple[MemorySpace, ...]:
+    return tuple(
+        MemorySpace(f"L{cache.level}", "", cache.size, cache.line, "core" if cache.shared_by == 1 else "cluster")
+        for cache in host.caches
+    )
+
+
+def capabilities() -> Capabilities:
+    """Every op of the language on every dtype, at any extent."""
+    return claim_all(CORE, [dtype.name for dtype in dtypes.ALL])

@@ -1,0 +1,98 @@
+"""A built kernel in this process: its launcher, the variant for overlapping arguments, its assertions."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from xdsl_core.backend import Artifact, Executable, Grid
+from xdsl_core.diagnostics import ExecutionError, LaunchError, Location, error
+from xdsl_cpu_c.build import KERNEL, OVERLAPPING, compile_text
+from xdsl_cpu_c.runtime.abi import ALIASED, ArgumentFault, Launcher, Parameter
+from xdsl_cpu_c.runtime.load import Runtime, load_runtime
+from xdsl_cpu_c.toolchain import Compiler, fingerprint
+
+
+class LoadedKernel:
+    """Runs one kernel on arrays."""
+
+    def __init__(self, artifact: Artifact, compiler: Compiler, folder: Path) -> None:
+        self.artifact = artifact
+        self.compiler = compiler
+        self.folder = folder
+        self.name: str = artifact.metadata["name"]
+        self.parameters = tuple(Parameter(**fields) for fields in artifact.metadata["parameters"])
+        self.assertions: list[list[Any]] = artifact.metadata["assertions"]
+        self.runtime: Runtime = load_runtime(folder, compiler)
+        self.path = Path(artifact.files[KERNEL])  # type: ignore[arg-type]
+        self.launcher = self._launcher(self.path, aliased_ok=False)
+        self._overlapping: tuple[Path, Launcher] | None = None
+
+    def run(self, grid: Grid, arguments: tuple[Any, ...]) -> float:
+        """Run the grid; seconds it took. Raises LaunchError, and ExecutionError where an assertion failed."""
+        start = perf_counter()
+        self.direct(grid, arguments)
+        return perf_counter() - start
+
+    def direct(self, grid: Grid, arguments: tuple[Any, ...]) -> None:
+        """Run the grid on arrays and numbers."""
+        path = self.path
+        try:
+            if self.launcher(grid, arguments) == ALIASED:
+                path, launcher = self.overlapping()
+                launcher(grid, arguments)
+        except ArgumentFault as fault:
+            raise LaunchError(self._fault(fault)) from None
+        if self.assertions:
+            self._report_failure(path)
+
+    def overlapping(self) -> tuple[Path, Launcher]:
+        """The variant that reads whole tiles before it writes, built when arguments first overlap."""
+        if self._overlapping is None:
+            if OVERLAPPING not in self.artifact.files:
+                self._overlapping = self.path, self._launcher(self.path, aliased_ok=True)
+            else:
+                text = self.artifact.read(OVERLAPPING).decode()
+                key = hashlib.sha256((fingerprint(self.compiler) + text).encode()).hexdigest()[:32]
+                path = self.folder / "overlapping" / f"{key}.so"
+                if not path.exists():
+                    compile_text(text, path, self.compiler)
+                self._overlapping = path, self._launcher(path, aliased_ok=True)
+        return self._overlapping
+
+    def _launcher(self, path: Path, *, aliased_ok: bool) -> Launcher:
+        address = self.runtime.load_body(path)
+        return self.runtime.make_launcher(address, self.parameters, aliased_ok=aliased_ok)
+
+    def _fault(self, fault: ArgumentFault) -> Any:
+        if 0 <= fault.index < len(self.parameters):
+            what = f"argument {self.parameters[fault.index].name!r} of {self.name} {fault.reason}"
+        else:
+            what = f"{self.name}: {fault.reason}"
+        return error("X0702", what, help="pass an array in host memory that may be written where the kernel writes")
+
+    def _report_failure(self, path: Path) -> None:
+        record = (ctypes.c_int64 * 2).in_dll(ctypes.CDLL(str(path)), "failure")
+        site, program = record
+        if not site:
+            return
+        record[0] = record[1] = 0
+        message, file, line = self.assertions[site - 1]
+        raise ExecutionError(
+            error(
+                "X0405",
+                f"assertion failed: {message}",
+                location=Location(file, line),
+                label=f"in program {program}",
+                help="the condition must hold in every lane that is not masked off",
+            )
+        )
+
+
+def load(artifact: Artifact, compiler: Compiler, folder: Path) -> Executable:
+    """The artifact, ready to run."""
+    kernel = LoadedKernel(artifact, compiler, folder)
+    return Executable(kernel, kernel.direct, takes_objects=True)

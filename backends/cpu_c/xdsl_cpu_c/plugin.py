@@ -1,0 +1,110 @@
+"""The hooks of the backend `cpu_c`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from xdsl_core.backend import (
+    API_VERSION,
+    Argument,
+    Artifact,
+    Availability,
+    Available,
+    BackendInfo,
+    Executable,
+    Grid,
+    Launch,
+    Options,
+    Pointer,
+    Source,
+    Unavailable,
+    hookimpl,
+)
+from xdsl_core.backend.cache_folder import cache_folder
+from xdsl_core.ir import Module
+from xdsl_core.passes import Pipeline
+from xdsl_core.target import Capabilities, TargetDescription
+from xdsl_cpu_c.options import CpuOptions
+from xdsl_cpu_c.toolchain import Compiler, NoCompilerError, find_compiler, fingerprint
+
+_FOLDER = "cpu_c"
+
+
+@hookimpl
+def xdsl_backend_info() -> BackendInfo:
+    return BackendInfo("cpu_c", "0.1", API_VERSION, "C code for the CPU of this machine", options=CpuOptions)
+
+
+@hookimpl
+def xdsl_availability() -> Availability:
+    try:
+        return Available(fingerprint(_compiler()))
+    except NoCompilerError as missing:
+        return Unavailable(missing.reason, missing.fix)
+
+
+@hookimpl
+def xdsl_targets() -> tuple[TargetDescription, ...]:
+    from xdsl_cpu_c.describe import host_target
+
+    return (host_target(),)
+
+
+@hookimpl
+def xdsl_capabilities() -> Capabilities:
+    from xdsl_cpu_c.describe import capabilities
+
+    return capabilities()
+
+
+@hookimpl
+def xdsl_pipeline() -> Pipeline:
+    from xdsl_cpu_c.pipeline import cpu_pipeline
+
+    return cpu_pipeline()
+
+
+@hookimpl
+def xdsl_templates() -> Mapping[str, str]:
+    return _templates()
+
+
+@hookimpl
+def xdsl_codegen(module: Module, templates: Mapping[str, str]) -> Source:
+    from xdsl_cpu_c.codegen.kernel import generate
+
+    return generate(module, templates)
+
+
+@hookimpl
+def xdsl_compile(source: Source, workdir: Path) -> Artifact:
+    from xdsl_cpu_c.build import build
+
+    return build(source, workdir, _compiler())
+
+
+@hookimpl
+def xdsl_load(artifact: Artifact) -> Executable:
+    from xdsl_cpu_c.execute import load
+
+    return load(artifact, _compiler(), cache_folder() / _FOLDER)
+
+
+@hookimpl
+def xdsl_launch(executable: Executable, grid: Grid, args: tuple[Argument, ...], options: Options) -> Launch:
+    objects = tuple(argument.owner if isinstance(argument, Pointer) else argument for argument in args)
+    return Launch(executable.payload.run(grid, objects))
+
+
+@cache
+def _compiler() -> Compiler:
+    return find_compiler(cache_dir=cache_folder() / _FOLDER)
+
+
+@cache
+def _templates() -> Mapping[str, str]:
+    folder = Path(__file__).parent / "templates"
+    return MappingProxyType({file.name: file.read_text() for file in sorted(folder.glob("*.j2"))})
