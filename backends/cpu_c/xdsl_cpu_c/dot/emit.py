@@ -64,29 +64,36 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
 
 _PORTABLE_PAIRS = "((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16)"
 _PORTABLE_F16 = "dot_f32_of_scaled(__builtin_convertvector(h, dot_u32))"
-# By vector size: (preprocessor condition, C expression), best first.
+_MADD = "__builtin_ia32_pmaddwd"
+# By vector size: (preprocessor condition, C expression), best first. Compilers drop target builtins now and then.
 _MULTIPLY_PAIRS: Mapping[int, tuple[tuple[str, str], ...]] = {
-    16: (("defined(__SSE2__)", "(dot_i32)__builtin_ia32_pmaddwd128((dot_i16)a, (dot_i16)b)"),),
-    32: (("defined(__AVX2__)", "(dot_i32)__builtin_ia32_pmaddwd256((dot_i16)a, (dot_i16)b)"),),
+    16: ((f"DOT_HAS({_MADD}128) && defined(__SSE2__)", f"(dot_i32){_MADD}128((dot_i16)a, (dot_i16)b)"),),
+    32: ((f"DOT_HAS({_MADD}256) && defined(__AVX2__)", f"(dot_i32){_MADD}256((dot_i16)a, (dot_i16)b)"),),
     64: (
         (
-            "defined(__AVX512BW__) && defined(__clang__)",
-            "(dot_i32)__builtin_ia32_pmaddwd512((dot_i16)a, (dot_i16)b)",
+            f"DOT_HAS({_MADD}512) && defined(__AVX512BW__) && defined(__clang__)",
+            f"(dot_i32){_MADD}512((dot_i16)a, (dot_i16)b)",
         ),
         (
-            "defined(__AVX512BW__)",
-            "(dot_i32)__builtin_ia32_pmaddwd512_mask((dot_i16)a, (dot_i16)b, a, 0xffff)",
+            f"DOT_HAS({_MADD}512_mask) && defined(__AVX512BW__)",
+            f"(dot_i32){_MADD}512_mask((dot_i16)a, (dot_i16)b, a, 0xffff)",
         ),
     ),
 }
+_HALF = "__builtin_ia32_vcvtph2ps"
+_NATIVE_F16 = "__builtin_convertvector((dot_n16)h, dot_f32)"
 _F16: Mapping[int, tuple[tuple[str, str], ...]] = {
-    16: (("defined(__aarch64__)", "__builtin_convertvector((dot_n16)h, dot_f32)"),),
-    32: (("defined(__F16C__)", "(dot_f32)__builtin_ia32_vcvtph2ps256((dot_s16)h)"),),
+    16: (("defined(__aarch64__) && defined(__FLT16_MANT_DIG__)", _NATIVE_F16),),
+    32: (
+        (f"DOT_HAS({_HALF}256) && defined(__F16C__)", f"(dot_f32){_HALF}256((dot_s16)h)"),
+        ("defined(__F16C__) && defined(__FLT16_MANT_DIG__)", _NATIVE_F16),
+    ),
     64: (
         (
-            "defined(__AVX512F__)",
-            "(dot_f32)__builtin_ia32_vcvtph2ps512_mask((dot_s16)h, (dot_f32){0}, 0xffff, 4)",
+            f"DOT_HAS({_HALF}512_mask) && defined(__AVX512F__)",
+            f"(dot_f32){_HALF}512_mask((dot_s16)h, (dot_f32){{0}}, 0xffff, 4)",
         ),
+        ("defined(__AVX512F__) && defined(__FLT16_MANT_DIG__)", _NATIVE_F16),
     ),
 }
 
@@ -127,6 +134,7 @@ def dot_prelude(
             _vector_type("b16", "int8_t", 2 * lanes),
             _vector_type("b8", "int8_t", lanes),
         ],
+        half_bytes=2 * lanes,
         multiply_pairs=_choices(_MULTIPLY_PAIRS[size], _PORTABLE_PAIRS),
         f16=_choices(_F16[size], _PORTABLE_F16),
     )
