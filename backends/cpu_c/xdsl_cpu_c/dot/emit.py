@@ -65,7 +65,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
 _PORTABLE_PAIRS = "((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16)"
 _PORTABLE_F16 = "dot_f32_of_scaled(__builtin_convertvector(h, dot_u32))"
 _MADD = "__builtin_ia32_pmaddwd"
-# By vector size: (preprocessor condition, C expression), best first. Compilers drop target builtins now and then.
+# By vector size: (preprocessor condition, C expression), best first; compilers drop builtins now and then.
 _MULTIPLY_PAIRS: Mapping[int, tuple[tuple[str, str], ...]] = {
     16: ((f"DOT_HAS({_MADD}128) && defined(__SSE2__)", f"(dot_i32){_MADD}128((dot_i16)a, (dot_i16)b)"),),
     32: ((f"DOT_HAS({_MADD}256) && defined(__AVX2__)", f"(dot_i32){_MADD}256((dot_i16)a, (dot_i16)b)"),),
