@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl_core.diagnostics import UNKNOWN, Location
 from xdsl_core.ir.attributes import print_attribute, print_attributes, print_key, quote
@@ -112,6 +113,7 @@ class _Plan:
     known: frozenset[str]
 
 
+@cache
 def _plan(definition: Definition) -> _Plan:
     slots = tuple(
         (slot.name, slot.variadic, slot.optional or slot.variadic) for slot in definition.operand_schema

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl_core.dtypes import DType
-from xdsl_core.ir.core import Block, Module, Op, Value
+from xdsl_core.ir.core import Block, Function, Module, Op, Value
 from xdsl_core.ir.traits import Trait
 from xdsl_core.ir.types import TileType
 from xdsl_core.ops.control import For
@@ -14,6 +15,8 @@ from xdsl_core.passes.control_flow import is_loop
 from xdsl_core.passes.definitions import is_a
 from xdsl_core.passes.effects import may_do_more_than_read
 from xdsl_core.passes.evaluation import Evaluator
+
+_INDEX_TRAITS = frozenset({Trait.CONSTANT, Trait.MOVEMENT, Trait.ELEMENTWISE})
 
 
 @dataclass(frozen=True)
@@ -33,33 +36,61 @@ class HoistLoopInvariants:
     is only address or mask arithmetic on scalars and ranges stays: every backend recomputes it in
     registers, or turns it into strides and bounds, while a hoisted tile would have to be kept through the
     loop. It moves along if something else that moves needs it. Loads move only if the loop certainly runs
-    and nothing in it writes memory.
+    and nothing in it writes memory or has effects.
     """
 
     name: ClassVar[str] = "hoist_loop_invariants"
 
     def run(self, module: Module) -> None:
         for function in module.functions.values():
-            _hoist_in(function.block, Evaluator())
+            _hoist_in(function.block, Evaluator(), index_arithmetic(function))
 
 
-def _hoist_in(block: Block, evaluator: Evaluator) -> None:
+def index_arithmetic(function: Function) -> set[Value]:
+    """The scalars, and the tiles made of scalars and constants by moving elements and by work on integers."""
+    found: set[Value] = set(function.parameters)
+    for op in function.walk():
+        for region in op.regions:
+            for block in region.blocks:
+                found.update(value for value in block.arguments if not isinstance(value.type, TileType))
+        traits = op.definition.traits
+        simple = not traits.isdisjoint(_INDEX_TRAITS) and found.issuperset(op.operands)
+        for value in op.results:
+            if not isinstance(value.type, TileType) or (simple and not _is_float(value.type)):
+                found.add(value)
+    return found
+
+
+def _is_float(type: TileType) -> bool:
+    return isinstance(type.element, DType) and type.element.is_float
+
+
+def _lanes(values: Sequence[Value]) -> int:
+    return sum(value.type.size if isinstance(value.type, TileType) else 1 for value in values)
+
+
+def _hoist_in(block: Block, evaluator: Evaluator, index: set[Value]) -> None:
     """Inner loops first: what leaves them may leave the outer ones too."""
     for op in block.ops[:]:
         for region in op.regions:
             for inner in region.blocks:
-                _hoist_in(inner, evaluator)
+                _hoist_in(inner, evaluator, index)
         if is_loop(op):
-            _Hoister(op, evaluator).run()
+            _Hoister(op, evaluator, index).run()
 
 
 class _Hoister:
-    """Moves ops out of one loop. `inside` holds the values that the loop defines, less those moved."""
+    """Moves ops out of one loop.
 
-    def __init__(self, loop: Op, evaluator: Evaluator) -> None:
+    `inside` holds the values that the loop defines, less those moved; `staying` the invariant ops that move
+    only if they are needed, in program order; `index` the values that are index arithmetic.
+    """
+
+    def __init__(self, loop: Op, evaluator: Evaluator, index: set[Value]) -> None:
         self.loop = loop
+        self.index = index
         self.inside: set[Value] = set()
-        self.cheap: set[Op] = set()
+        self.staying: dict[Op, None] = {}
         for region in loop.regions:
             for block in region.blocks:
                 self.inside.update(block.arguments)
@@ -71,54 +102,54 @@ class _Hoister:
         for region in self.loop.regions:
             for block in region.blocks:
                 for op in block.ops[:]:
-                    if self.is_invariant(op):
-                        if self.is_recomputable(op):
-                            self.cheap.add(op)
-                        else:
-                            self.move(op)
+                    if not self.is_invariant(op):
+                        continue
+                    if self.stays(op):
+                        self.staying[op] = None
+                    else:
+                        self.move(op)
 
     def is_invariant(self, op: Op) -> bool:
-        traits = op.definition.traits
-        if op.regions or not self.may_move(op, traits):
+        if op.regions or not self.may_move(op):
             return False
-        return all(value not in self.inside or value.owner in self.cheap for value in op.operands)
+        return all(value not in self.inside or value.owner in self.staying for value in op.operands)
 
-    def may_move(self, op: Op, traits: frozenset[Trait]) -> bool:
+    def may_move(self, op: Op) -> bool:
+        traits = op.definition.traits
         if Trait.PURE in traits:
             return True
         reads_only = traits == {Trait.READS_MEMORY} and op.attributes.get("volatile") is not True
         return reads_only and self.loads_may_move
 
-    def is_recomputable(self, op: Op) -> bool:
-        """Whether keeping the result through the loop costs more than computing it there again."""
+    def stays(self, op: Op) -> bool:
+        """Whether keeping the results through the loop costs more than computing them there again."""
         traits = op.definition.traits
-        if not any(isinstance(value.type, TileType) for value in op.results):
-            return Trait.CONSTANT in traits
         if Trait.CONSTANT in traits:
             return True
-        sources_are_cheap = all(
-            value.owner in self.cheap or not isinstance(value.type, TileType) for value in op.operands
-        )
-        if not sources_are_cheap:
+        if not any(isinstance(value.type, TileType) for value in op.results):
             return False
-        return Trait.MOVEMENT in traits or (Trait.ELEMENTWISE in traits and not _is_float(op.results[0]))
+        if Trait.MOVEMENT in traits and _lanes(op.results) > _lanes(op.operands):
+            return True  # repeats elements, computes nothing
+        return self.index.issuperset(op.results)
 
     def move(self, op: Op) -> None:
-        for value in op.operands:
-            owner = value.owner
-            if isinstance(owner, Op) and owner in self.cheap:
-                self.cheap.discard(owner)
-                self.move(owner)
-        assert op.block is not None
-        assert self.loop.block is not None
-        op.block.ops.remove(op)
-        self.loop.block.insert(self.loop.block.ops.index(self.loop), op)
-        self.inside.difference_update(op.results)
-
-
-def _is_float(value: Value) -> bool:
-    element = value.type.element  # type: ignore[union-attr]
-    return isinstance(element, DType) and element.is_float
+        """Move an op before the loop, after the staying ones that it needs."""
+        needed = {op}
+        pending = [op]
+        while pending:
+            for value in pending.pop().operands:
+                owner = value.owner
+                if isinstance(owner, Op) and owner in self.staying and owner not in needed:
+                    needed.add(owner)
+                    pending.append(owner)
+        before = self.loop.block
+        assert before is not None
+        for mover in [*(other for other in self.staying if other in needed), op]:
+            assert mover.block is not None
+            mover.block.ops.remove(mover)
+            before.insert(before.ops.index(self.loop), mover)
+            self.inside.difference_update(mover.results)
+            self.staying.pop(mover, None)
 
 
 def _certainly_runs(loop: Op, evaluator: Evaluator) -> bool:
