@@ -27,7 +27,7 @@ RANGES_F32: dict[str, tuple[float, float, float]] = {
     "erf": (-4.5, 4.5, 1.7),
     "sin": (-1e5, 1e5, 1.6),
     "cos": (-1e5, 1e5, 1.6),
-    "tan": (-1e5, 1e5, 1.1),
+    "tan": (-1e5, 1e5, 1.5),
     "sinh": (-90, 90, 2.5),
     "cosh": (-90, 90, 2.5),
     "asin": (-1, 1, 1.5),
@@ -82,7 +82,7 @@ def dense(low: float, high: float, dtype: np.dtype[Any], count: int) -> Array:
     random = np.random.default_rng(3)
     limit = int(np.array(min(max(abs(low), abs(high)), np.finfo(dtype).max), dtype).view(integer))
     bits = random.integers(0, limit, count, dtype=integer).view(dtype)
-    values = [bits, -bits]
+    values = [bits, -bits, random.uniform(0.5, 2, count).astype(dtype)]
     if np.isfinite([low, high]).all():
         values.append(random.uniform(low, high, count).astype(dtype))
     x = np.concatenate(values)

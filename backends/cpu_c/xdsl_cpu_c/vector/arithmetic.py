@@ -16,8 +16,8 @@ class Row:
     """An operation on vectors of one element type.
 
     `chunk` is its C expression over chunks x, y, z; `scalar` over C scalars (empty: as `chunk`).  {v} is the
-    chunk type and {i} the signed chunk type of equal width; {si}, {su} are the scalar integers of equal width
-    and {wi}, {wu} those of double width; {s} is the suffix of libm's names; {sign} and {inf} are bit patterns;
+    chunk type, {i} the signed chunk type of equal width; {si}, {su} are the scalar integers of equal width,
+    {wi}, {wu} those of double width; {s} is the suffix of libm's names; {sign} and {inf} are bit patterns;
     {shift} is the largest shift count.
     """
 
@@ -203,6 +203,25 @@ def _through(row: Row, vector: Vector) -> str:
     return function(vector.c, f"{v}_{row.name}", parameters(vector.c, row.arity), body)
 
 
+# A quotient in a float of twice the integer's precision truncates to the exact one.
+QUOTIENT = "I skip = F.eq_bits(y, F.zero());\nF q = F.blend(skip, F.zero(), {quotient});"
+DIVISION_RESULT = {
+    ("div", "i"): "return F.blend(F.eq_bits(y, F.splat(-1)), F.neg(x), q);",
+    ("div", "u"): "return q;",
+    ("rem", "i"): "return F.blend(skip, F.zero(), F.sub(x, F.mul(q, y)));",
+    ("rem", "u"): "return F.blend(skip, F.zero(), F.sub(x, F.mul(q, y)));",
+}
+QUOTIENT_FLOAT = {8: "f32", 16: "f32", 32: "f64"}
+
+
+def _division(row: Row, vector: Vector) -> str:
+    element, v = vector.element, vector.name
+    wide = vector.of(QUOTIENT_FLOAT[element.bits]).name
+    quotient = f"cast_{wide}_{v}({wide}_div(cast_{v}_{wide}(x), cast_{v}_{wide}(y)))"
+    text = QUOTIENT.format(quotient=quotient) + "\n" + DIVISION_RESULT[row.name, element.kind]
+    return function(vector.c, f"{v}_{row.name}", parameters(vector.c, 2), body_for(vector, text))
+
+
 def _vectors(element: Element) -> Iterator[Vector]:
     return (Vector(element, lanes) for lanes in LANES)
 
@@ -232,6 +251,8 @@ def _selections() -> Iterator[Definition]:
 
 
 def _render(row: Row, vector: Vector) -> partial[str]:
+    if not row.chunk and (row.name, vector.element.kind) in DIVISION_RESULT and vector.element.bits <= 32:
+        return partial(_division, row, vector)
     if not row.chunk:
         return partial(lanewise, row.name, vector, row.arity)
     if (row.name, vector.element.bits) in WIDER:

@@ -85,10 +85,28 @@ def _narrow(source: Vector, target: Vector) -> str:
     return f"return {each_chunk(target, joined)};"
 
 
+def _u32_to_f64(source: Vector, target: Vector) -> str:
+    """2^52 + x has x in its low bits; the machine converts signed integers only."""
+    wide = source.of("u64")
+    number = each_chunk(target, lambda m: f"(f64v4)(bits.{m} | UINT64_C(0x4330000000000000)) - 0x1p+52")
+    return f"{wide.name} bits = cast_{source.name}_{wide.name}(x);\nreturn {number};"
+
+
+def _f64_to_u32(source: Vector, target: Vector) -> str:
+    wide = source.of("i64")
+    bits = each_chunk(wide, lambda m: f"(i64v4)(f64v4_trunc(x.{m}) + 0x1.8p+52)")
+    return f"{wide.name} bits = {bits};\nreturn cast_{wide.name}_{target.name}(bits);"
+
+
+SPECIAL = {("u32", "f64"): _u32_to_f64, ("f64", "u32"): _f64_to_u32}
+
+
 def _cast(source: Vector, target: Vector) -> str:
     name = f"cast_{source.name}_{target.name}"
     via = _via(source.element, target.element)
-    if via is not None:
+    if (source.element.name, target.element.name) in SPECIAL:
+        body = SPECIAL[source.element.name, target.element.name](source, target)
+    elif via is not None:
         middle = source.of(via).name
         body = f"return cast_{middle}_{target.name}(cast_{source.name}_{middle}(x));"
     elif source.element.bits == target.element.bits:

@@ -60,7 +60,7 @@ class NarrowFloat:
 
     `top` names the meaning of the highest codes: "ieee" has infinities and NaNs in the last exponent, "fn"
     has one NaN magnitude (all ones) and no infinity, "fnuz" has one NaN (the code of -0), no infinity and no
-    negative zero.  `saturates`: a finite value beyond `largest` becomes `largest` instead of infinity.  One rule
+    negative zero.  `saturates`: a finite value beyond `largest` becomes `largest`, not infinity.  One rule
     for all formats: f16 and bf16 overflow to infinity (IEEE 754); every 8-bit format saturates finite values;
     an infinity stays one where the format has it and saturates otherwise; NaN stays NaN.
     """

@@ -13,8 +13,8 @@ from xdsl_cpu_c.vector import (
     casts,
     chunks,
     creation,
+    elementary,
     libm,
-    math_f32,
     memory,
     narrow,
     reductions,
@@ -22,7 +22,7 @@ from xdsl_cpu_c.vector import (
 )
 from xdsl_cpu_c.vector.emit import Definition
 
-FAMILIES = (types, creation, chunks, arithmetic, casts, memory, narrow, reductions, math_f32, libm)
+FAMILIES = (types, creation, chunks, arithmetic, casts, memory, narrow, reductions, elementary, libm)
 
 HEADER = """\
 #include <stdint.h>
