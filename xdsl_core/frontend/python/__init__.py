@@ -1,0 +1,1 @@
+"""Python kernels to tile IR: source, scopes, statements, expressions, calls."""

@@ -1,0 +1,231 @@
+"""Calls: functions of the language, helpers (inlined), and Python functions on compile-time values."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+from types import FunctionType
+from typing import Any
+
+from xdsl_core import language, ops
+from xdsl_core.frontend.python import compile_time
+from xdsl_core.frontend.python.compile_time import holds_tensor, normal
+from xdsl_core.frontend.python.dispatch import evaluate
+from xdsl_core.frontend.python.frame import Frame, callable_of_c
+from xdsl_core.frontend.python.functions import inline
+from xdsl_core.frontend.python.source import source_of
+from xdsl_core.language.builtin import Builtin, ConstexprFunction, Standard
+from xdsl_core.language.context import describe, fail
+from xdsl_core.language.semantics.arithmetic import extremum
+from xdsl_core.language.types import dtype
+from xdsl_core.language.values import PropagateNan, constexpr, tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A method of a tensor: a function that takes the tensor first."""
+
+    function: Any
+    owner: tensor
+
+
+def evaluate_call(frame: Frame, node: ast.Call) -> Any:
+    """The value of a call."""
+    function = evaluate(frame, node.func)
+    if isinstance(function, Builtin) and function.lazy:
+        return function.apply(frame.context, *_lazy_arguments(frame, node, function))
+    args: list[Any] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            args.extend(spread(frame, argument))
+        else:
+            args.append(evaluate(frame, argument))
+    return call(frame, function, args, _keywords(frame, node))
+
+
+def _keywords(frame: Frame, node: ast.Call) -> dict[str, Any]:
+    found = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise frame.fail(node, "X0105", "** cannot be used in kernels", help="write the keywords out")
+        found[keyword.arg] = evaluate(frame, keyword.value)
+    return found
+
+
+def _lazy_arguments(frame: Frame, node: ast.Call, function: Builtin) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of which those of lazy parameters are functions that evaluate them."""
+    names = list(inspect.signature(function).parameters)
+
+    def prepare(name: str, argument: ast.expr) -> Any:
+        return (lambda: evaluate(frame, argument)) if name in function.lazy else evaluate(frame, argument)
+
+    args = [prepare(name, argument) for name, argument in zip(names, node.args, strict=False)]
+    args += [evaluate(frame, argument) for argument in node.args[len(names) :]]
+    return args, {one.arg: prepare(one.arg, one.value) for one in node.keywords if one.arg is not None}
+
+
+def spread(frame: Frame, node: ast.Starred) -> tuple[Any, ...]:
+    """The elements behind `*values`. X0115 where they are no tuple."""
+    value = normal(evaluate(frame, node.value))
+    if isinstance(value, tuple):
+        return value
+    raise frame.fail(node, "X0115", "only tuples can be spread with *", label=describe(value))
+
+
+def call(frame: Frame, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The result of calling something a kernel can name."""
+    if isinstance(function, Member):
+        function, args = function.function, [function.owner, *args]
+    if isinstance(function, Builtin):
+        return function.apply(frame.context, args, kwargs)
+    source = source_of(function)
+    if source is not None:
+        return inline(frame, source, args, kwargs, library=isinstance(function, Standard))
+    special = _special().get(function) if callable_of_c(function) else None
+    if special is not None:
+        return special(frame, *args, **kwargs)
+    if not any(map(holds_tensor, (*args, *kwargs.values()))):
+        return _call_python(function, args, kwargs)
+    raise _not_callable(function, (*args, *kwargs.values()))
+
+
+def _call_python(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call on compile-time values. X0113 for Python functions that do not say they may be called by kernels."""
+    if isinstance(function, FunctionType):
+        raise _not_callable(function, ())
+    if isinstance(function, constexpr) or function is constexpr:
+        return normal(constexpr(*args))
+    if not callable(function):
+        raise fail("X0113", f"{function!r} cannot be called", help="call functions of tl, or helpers with @xdsl.jit")
+    name = getattr(function, "__name__", repr(function))
+    return compile_time.run(f"{name}(...)", function, args, kwargs)
+
+
+def _not_callable(function: Any, values: Sequence[Any]) -> Exception:
+    name = getattr(function, "__name__", repr(function))
+    if isinstance(function, FunctionType):
+        return fail(
+            "X0113",
+            f"{name} is an ordinary Python function",
+            help="decorate it with @xdsl.jit, or with @tl.constexpr_function if it computes on compile-time values",
+        )
+    label = ", ".join(describe(value) for value in values if isinstance(value, tensor))
+    if isinstance(function, ConstexprFunction) or callable(function):
+        instead = name if name in vars(language) else ""
+        return fail(
+            "X0111",
+            f"{name} needs compile-time values",
+            label=label,
+            help=f"use tl.{instead}, which works on tensors" if instead else "annotate its arguments: tl.constexpr",
+        )
+    return fail("X0113", f"{name} cannot be called", help="call functions of tl, or helpers with @xdsl.jit")
+
+
+@cache
+def _members() -> dict[str, Any]:
+    """The functions of the language that are methods of tensors."""
+    return {
+        name: value
+        for name, value in vars(language).items()
+        if isinstance(value, Builtin | Standard) and value.member
+    }
+
+
+def member_of(frame: Frame, node: ast.Attribute, value: tensor) -> Any:
+    """An attribute or a method of a tensor. X0114 where there is none."""
+    name = node.attr
+    if name in _ATTRIBUTES:
+        return _ATTRIBUTES[name](frame, value)
+    function = _members().get(name)
+    if function is not None:
+        return Member(function, value)
+    near = difflib.get_close_matches(name, [*_ATTRIBUTES, *_members()], n=1)
+    help = f"did you mean {near[0]}?" if near else "tensors have dtype, shape, T and methods such as to, sum, reshape"
+    raise frame.fail(node, "X0114", f"tensors have no attribute {name}", label=describe(value), help=help)
+
+
+_ATTRIBUTES: dict[str, Callable[[Frame, tensor], Any]] = {
+    "dtype": lambda frame, value: value.dtype,
+    "shape": lambda frame, value: value.shape,
+    "type": lambda frame, value: value.type,
+    "numel": lambda frame, value: value.numel,
+    "T": lambda frame, value: language.trans.apply(frame.context, (value,), {}),
+}
+
+
+def _length(frame: Frame, value: Any) -> Any:
+    if isinstance(value, tensor):
+        if not value.shape:
+            raise fail("X0115", "a scalar has no length", label=describe(value))
+        return value.shape[0]
+    return compile_time.run("len(...)", len, (value,))
+
+
+def _extreme(definition: Any, function: Any) -> Callable[..., Any]:
+    def apply(frame: Frame, *values: Any) -> Any:
+        if not any(isinstance(value, tensor) for value in values):
+            return compile_time.run(f"{function.__name__}(...)", function, values)
+        none = PropagateNan.NONE
+        return reduce(lambda left, right: extremum(frame.context, definition, left, right, none), values)
+
+    return apply
+
+
+def _magnitude(frame: Frame, value: Any) -> Any:
+    if isinstance(value, tensor):
+        return language.abs.apply(frame.context, (value,), {})
+    return compile_time.run("abs(...)", builtins.abs, (value,))
+
+
+def _conversion(kind: type, target: dtype) -> Callable[..., Any]:
+    def apply(frame: Frame, *values: Any) -> Any:
+        if values and isinstance(values[0], tensor):
+            raise fail(
+                "X0111",
+                f"{kind.__name__}() needs a compile-time value",
+                label=describe(values[0]),
+                help=f"cast it: x.to({target!r})",
+            )
+        return compile_time.run(f"{kind.__name__}(...)", kind, values)
+
+    return apply
+
+
+def _print(frame: Frame, *values: Any, **options: Any) -> Any:
+    return language.device_print.apply(frame.context, values, options)
+
+
+def _get_attribute(frame: Frame, value: Any, name: str, *default: Any) -> Any:
+    if not isinstance(value, tensor):
+        return compile_time.run("getattr(...)", getattr, (value, name, *default))
+    node = ast.Attribute(ast.Constant(None), name, ast.Load())
+    if default and name not in _ATTRIBUTES and name not in _members():
+        return default[0]
+    return member_of(frame, node, value)
+
+
+@cache
+def _special() -> dict[Any, Callable[..., Any]]:
+    """Python functions with a meaning of their own on tensors."""
+    return {
+        builtins.len: _length,
+        builtins.min: _extreme(ops.Min, builtins.min),
+        builtins.max: _extreme(ops.Max, builtins.max),
+        builtins.abs: _magnitude,
+        builtins.int: _conversion(int, dtype("int32")),
+        builtins.float: _conversion(float, dtype("fp32")),
+        builtins.bool: _conversion(bool, dtype("int1")),
+        builtins.print: _print,
+        builtins.isinstance: lambda frame, value, kinds: compile_time.is_instance(value, kinds),
+        builtins.getattr: _get_attribute,
+        builtins.hasattr: lambda frame, value, name: name in _members() or hasattr(value, name),
+        builtins.tuple: lambda frame, *values: tuple(values[0]) if values else (),
+        builtins.list: lambda frame, *values: tuple(values[0]) if values else (),
+        builtins.type: lambda frame, value: tensor if isinstance(value, tensor) else type(value),
+    }
+

@@ -1,0 +1,144 @@
+"""What a function's IR depends on besides its own text: helpers and compile-time globals."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from xdsl_core.frontend.python.source import MISSING, JitSource, source_of
+from xdsl_core.language.builtin import Builtin, ConstexprFunction
+from xdsl_core.language.types import dtype
+from xdsl_core.language.values import constexpr, unwrap
+
+
+def dependency_key(source: JitSource) -> str:
+    """The content hash of a function and of all it reaches; see JitSource.dependency_key."""
+    reads = _reads(source)
+    values = tuple(_value(read) for read in reads)
+    known = source.__dict__.get("_last_key")
+    if known is not None and len(known[0]) == len(values) and all(map(_same, known[0], values)):
+        return known[1]  # type: ignore[no-any-return]
+    digest = hashlib.sha256()
+    for part in _parts(source, set()):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    key = digest.hexdigest()
+    source.__dict__["_last_key"] = (values, key)
+    if known is not None:
+        # a rebound name may lead to other helpers
+        source.__dict__.pop("_reads", None)
+    return key
+
+
+def _same(left: Any, right: Any) -> bool:
+    # numbers and strings by value and type, everything else by identity: a rebound helper is another one
+    if left is right:
+        return True
+    return type(left) is type(right) and isinstance(left, int | float | str) and left == right
+
+
+def _reads(source: JitSource) -> tuple[tuple[JitSource, tuple[str, ...]], ...]:
+    """Every (function, dotted name) read by the function and the helpers it reaches."""
+    known = source.__dict__.get("_reads")
+    if known is None:
+        found: list[tuple[JitSource, tuple[str, ...]]] = []
+        _collect(source, set(), found)
+        known = source.__dict__["_reads"] = tuple(found)
+    return known  # type: ignore[no-any-return]
+
+
+def _collect(source: JitSource, seen: set[int], found: list[tuple[JitSource, tuple[str, ...]]]) -> None:
+    if id(source) in seen:
+        return
+    seen.add(id(source))
+    for path in _paths(source):
+        found.append((source, path))
+        reached = source_of(_value((source, path)))
+        if reached is not None:
+            _collect(reached, seen, found)
+
+
+def _paths(source: JitSource) -> tuple[tuple[str, ...], ...]:
+    """The dotted names of a function's text that do not start at one of its own names."""
+    known = source.__dict__.get("_paths")
+    if known is None:
+        own = {name.id for name in ast.walk(source.tree) if isinstance(name, ast.Name) and not _loads(name)}
+        own |= set(source.signature.parameters)
+        known = source.__dict__["_paths"] = tuple(
+            path for path in dict.fromkeys(_dotted(source.tree)) if path[0] not in own
+        )
+    return known  # type: ignore[no-any-return]
+
+
+def _loads(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def _dotted(tree: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
+    for statement in tree.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and _loads(node):
+                yield (node.id,)
+            elif isinstance(node, ast.Attribute):
+                path: list[str] = []
+                place: ast.expr = node
+                while isinstance(place, ast.Attribute):
+                    path.insert(0, place.attr)
+                    place = place.value
+                if isinstance(place, ast.Name):
+                    yield (place.id, *path)
+
+
+def _value(read: tuple[JitSource, tuple[str, ...]]) -> Any:
+    """What a dotted name means now, as far as modules lead; MISSING where it leads elsewhere."""
+    source, path = read
+    value = source.look_up(path[0])
+    for name in path[1:]:
+        if not isinstance(value, ModuleType):
+            return MISSING
+        value = getattr(value, name, MISSING)
+    return unwrap(value) if isinstance(value, constexpr) else value
+
+
+def _parts(source: JitSource, seen: set[int]) -> Iterator[str]:
+    """The texts that make up the key."""
+    if id(source) in seen:
+        return
+    seen.add(id(source))
+    yield source.name
+    yield source.text
+    for parameter in source.parameters:
+        yield f"{parameter.name}:{parameter.is_constexpr}:{_describe(parameter.default)}"
+    for path in _paths(source):
+        value = _value((source, path))
+        reached = source_of(value)
+        if reached is not None:
+            yield ".".join(path)
+            yield from _parts(reached, seen)
+        elif not isinstance(value, ModuleType) and value is not MISSING:
+            yield f"{'.'.join(path)}={_describe(value)}"
+
+
+def _describe(value: Any) -> str:
+    """A value as text that is the same in every process."""
+    value = unwrap(value)
+    if isinstance(value, Builtin):
+        return f"tl.{value.name}"
+    if isinstance(value, ConstexprFunction):
+        return _text(value.function)
+    if isinstance(value, tuple | list):
+        return f"({','.join(map(_describe, value))})"
+    if isinstance(value, dtype | int | float | str | bool | None.__class__):
+        return f"{type(value).__name__}:{value!r}"
+    return f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+
+
+def _text(function: Any) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return f"{function.__module__}.{function.__qualname__}"

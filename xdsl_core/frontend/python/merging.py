@@ -1,0 +1,96 @@
+"""Joins the values that a variable, or a function's result, has on two paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl_core import dtypes, ops
+from xdsl_core.ir import Block, Value
+from xdsl_core.ir.types import PointerType, dtype_of, element_of
+from xdsl_core.language.context import Context
+from xdsl_core.language.semantics.conversion import constant, to_tensor
+from xdsl_core.language.values import tensor
+
+
+class Differ(Exception):
+    """Two values have no common form: they differ in kind or type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two paths: the block that ends it."""
+
+    context: Context
+    block: Block
+
+    def tensor(self, value: Any) -> tensor:
+        """A number as a constant made at the end of the path."""
+        if isinstance(value, tensor):
+            return value
+        with self.context.builder.at(self.block):
+            return to_tensor(self.context, value)
+
+    def placeholder(self, like: Any) -> Any:
+        """Something of the same form as another value, for a path on which it is never looked at."""
+        if isinstance(like, tuple):
+            return tuple(map(self.placeholder, like))
+        if not isinstance(like, tensor):
+            return like
+        with self.context.builder.at(self.block):
+            element = element_of(like.handle.type)
+            if isinstance(element, PointerType):
+                null = constant(self.context, 0, dtypes.i64, like.shape)
+                return self.context.emit(ops.IntToPointer, null, pointee=element.pointee)
+            return constant(self.context, 0, dtype_of(like.handle.type), like.shape)
+
+
+def same(left: Any, right: Any) -> bool:
+    """True where two values are one: the same value of the IR, or equal compile-time values."""
+    if isinstance(left, tensor) and isinstance(right, tensor):
+        return left.handle is right.handle
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, tensor) or isinstance(right, tensor):
+        return False
+    return left is right or (type(left) is type(right) and bool(left == right))
+
+
+def agree(left: Any, right: Any, left_side: Side, right_side: Side) -> tuple[Any, Any]:
+    """Both values in one form, numbers turned into constants where they differ. Differ where that is impossible."""
+    if same(left, right):
+        return left, right
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        pairs = [agree(one, two, left_side, right_side) for one, two in zip(left, right, strict=True)]
+        return tuple(one for one, _ in pairs), tuple(two for _, two in pairs)
+    numbers = (tensor, bool, int, float)
+    if not isinstance(left, numbers) or not isinstance(right, numbers):
+        raise Differ
+    one, two = left_side.tensor(left), right_side.tensor(right)
+    if one.handle.type != two.handle.type:
+        raise Differ
+    return one, two
+
+
+def flatten(value: Any) -> list[tensor]:
+    """The tensors in a value, in order."""
+    if isinstance(value, tensor):
+        return [value]
+    return [inner for part in value for inner in flatten(part)] if isinstance(value, tuple) else []
+
+
+def rebuild(value: Any, handles: Iterator[Value]) -> Any:
+    """The value with its tensors replaced, in order."""
+    if isinstance(value, tensor):
+        return tensor(next(handles))
+    return tuple(rebuild(part, handles) for part in value) if isinstance(value, tuple) else value
+
+
+def form(value: Any) -> str:
+    """What kind of value it is, for messages."""
+    if isinstance(value, tensor):
+        return str(value.handle.type)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(form, value))})"
+    return f"the compile-time value {value!r}"

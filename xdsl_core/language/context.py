@@ -1,0 +1,58 @@
+"""What an implementation of the language sees of the compilation it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl_core.diagnostics import CompilationError, error
+from xdsl_core.ir import Builder, Op, Region, Value
+from xdsl_core.language.values import tensor
+
+CallFunction = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+@dataclass(slots=True)
+class Context:
+    """Where ops go (`builder`), and how to inline a jit function (`call`: function, arguments, keywords -> result).
+
+    `debug` says whether assertions are compiled in; `write` takes the text of `static_print`.
+    """
+
+    builder: Builder
+    call: CallFunction
+    debug: bool = False
+    write: Callable[[str], Any] = field(default=print)
+
+    def emit(self, definition: Any, *operands: Any, **attributes: Any) -> tensor:
+        """The only result of a new op. Operands are tensors, None (absent) or sequences of tensors."""
+        return tensor(self.builder.build(definition, *map(handles, operands), **attributes).result)
+
+    def build(
+        self, definition: Any, *operands: Any, regions: Sequence[Region] = (), **attributes: Any
+    ) -> Op:
+        """A new op; operands as for `emit`."""
+        return self.builder.build(definition, *map(handles, operands), regions=regions, **attributes)
+
+
+def handles(operand: Any) -> Value | list[Value] | None:
+    """The IR's values behind a tensor, a sequence of tensors, or None."""
+    if operand is None:
+        return None
+    if isinstance(operand, tensor):
+        return operand.handle
+    return [one.handle for one in operand]
+
+
+def fail(code: str, message: str, **parts: str) -> CompilationError:
+    """The error to raise; the frontend adds the place."""
+    return CompilationError(error(code, message, **parts))
+
+
+def describe(value: Any) -> str:
+    """A value in the words of an error label: `x is tile<4xf32>`, `BLOCK is 64`."""
+    if isinstance(value, tensor):
+        name = value.handle.name
+        return f"{name} is {value.handle.type}" if name else str(value.handle.type)
+    return f"compile-time value {value!r}"

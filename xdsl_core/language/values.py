@@ -1,0 +1,133 @@
+"""Values as kernels hold them: tensors (values of the IR) and what is known when compiling."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from enum import Enum
+from math import prod
+from typing import Any, TypeAlias
+
+from xdsl_core.ir.core import Value
+from xdsl_core.language.types import dtype, language_type
+
+
+class PropagateNan(Enum):
+    """Whether NaN operands win (ALL) or lose (NONE) in minimum, maximum and clamp."""
+
+    NONE = 0
+    ALL = 1
+
+
+class tensor:  # noqa: N801 (a name of the language)
+    """A tile, a scalar or a pointer inside a kernel: a value of the IR with the questions Triton's tensors answer."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, handle: Value) -> None:
+        self.handle = handle
+
+    @property
+    def type(self) -> dtype:
+        """The type: a block_type for tiles, else a dtype or pointer_type."""
+        return language_type(self.handle.type)
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of an element."""
+        return self.type.scalar
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents; () for scalars and pointers."""
+        return self.handle.type.shape
+
+    @property
+    def numel(self) -> int:
+        return prod(self.shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+Number: TypeAlias = bool | int | float
+Operand: TypeAlias = tensor | bool | int | float
+
+
+def unwrap(value: Any) -> Any:
+    """The Python value inside a constexpr, or the value itself."""
+    while isinstance(value, constexpr):
+        value = value.value
+    return value
+
+
+def _binary(operation: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], constexpr]:
+    return lambda self, other: constexpr(operation(self.value, unwrap(other)))
+
+
+def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], constexpr]:
+    return lambda self, other: constexpr(operation(unwrap(other), self.value))
+
+
+class constexpr:  # noqa: N801 (a name of the language)
+    """A value known when compiling, with Python's arithmetic.
+
+    As an annotation (`BLOCK: tl.constexpr`) it says that a parameter or a local name is compile-time; called on a
+    value (`SIZE = tl.constexpr(64)`) it makes a global that kernels may read.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = unwrap(value)
+
+    __add__, __radd__ = _binary(operator.add), _reflected(operator.add)
+    __sub__, __rsub__ = _binary(operator.sub), _reflected(operator.sub)
+    __mul__, __rmul__ = _binary(operator.mul), _reflected(operator.mul)
+    __truediv__, __rtruediv__ = _binary(operator.truediv), _reflected(operator.truediv)
+    __floordiv__, __rfloordiv__ = _binary(operator.floordiv), _reflected(operator.floordiv)
+    __mod__, __rmod__ = _binary(operator.mod), _reflected(operator.mod)
+    __pow__, __rpow__ = _binary(operator.pow), _reflected(operator.pow)
+    __lshift__, __rlshift__ = _binary(operator.lshift), _reflected(operator.lshift)
+    __rshift__, __rrshift__ = _binary(operator.rshift), _reflected(operator.rshift)
+    __and__, __rand__ = _binary(operator.and_), _reflected(operator.and_)
+    __or__, __ror__ = _binary(operator.or_), _reflected(operator.or_)
+    __xor__, __rxor__ = _binary(operator.xor), _reflected(operator.xor)
+    __lt__, __le__ = _binary(operator.lt), _binary(operator.le)
+    __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
+    __eq__ = _binary(operator.eq)  # type: ignore[assignment]
+    __ne__ = _binary(operator.ne)  # type: ignore[assignment]
+
+    def __neg__(self) -> constexpr:
+        return constexpr(-self.value)
+
+    def __pos__(self) -> constexpr:
+        return constexpr(+self.value)
+
+    def __invert__(self) -> constexpr:
+        return constexpr(~self.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __index__(self) -> int:
+        return operator.index(self.value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value[unwrap(index)]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.value(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"constexpr[{self.value!r}]"
+
+
+class const:  # noqa: N801 (a name of the language)
+    """As an annotation: the pointer is only read from."""
