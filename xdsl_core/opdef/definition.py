@@ -142,6 +142,16 @@ class OpDef:
             return (outcome,)
         return () if outcome is None else tuple(outcome)
 
+    def call_undefined(self, op: Op, operands: Mapping[str, Any], undefined: Mapping[str, Any]) -> Any:
+        """The op's own rule for undefined lanes, applied to operands and their undefined lanes by name."""
+        assert self.undefined is not None
+        names: dict[str, Any] = {"op": op, "undefined": undefined, **operands}
+        for attribute in self.attribute_schema:
+            names[attribute.name] = op.attributes.get(attribute.name, attribute.default)
+        return self.undefined(
+            *(names[parameter] for parameter in inspect.signature(self.undefined).parameters)
+        )
+
     def _rule_types(self, names: Mapping[str, Any]) -> tuple[Type, ...]:
         outcome = self.rule(*(names[parameter] for parameter in self.rule_parameters))
         if outcome is None:
@@ -279,10 +289,12 @@ def _check(definition: OpDef) -> None:
     refused = {sample.constraint for sample in definition.error_samples}
     if refused != set(labels):
         raise DefinitionError(f"{name}: error samples for {sorted(refused)}, constraints are {labels}")
-    known = {*definition.operands, *definition.attributes, *definition.regions, "machine", "op"}
+    known = {*definition.operands, *definition.attributes, *definition.regions, "machine", "op", "undefined"}
+    undefined = tuple(inspect.signature(definition.undefined).parameters) if definition.undefined else ()
     for role, parameters in (
         ("type rule", definition.rule_parameters),
         ("reference", definition.meaning_parameters),
+        ("rule for undefined lanes", undefined),
     ):
         unknown = set(parameters) - known
         if unknown:

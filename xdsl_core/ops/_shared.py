@@ -60,7 +60,8 @@ def within(low: float, high: float) -> Callable[[np.random.Generator, Type], Any
     """Data drawn evenly between two bounds, in the operand's dtype."""
 
     def draw(generator: np.random.Generator, kind: Type) -> Any:
-        return generator.uniform(low, high, kind.shape).astype(dtype_of(kind).numpy)
+        with np.errstate(all="ignore"):  # narrow floats overflow to infinity
+            return np.asarray(generator.uniform(low, high, kind.shape)).astype(dtype_of(kind).numpy)
 
     return draw
 
@@ -69,7 +70,9 @@ def integers(low: int, high: int) -> Callable[[np.random.Generator, Type], Any]:
     """Whole numbers from low to high, both included, in the operand's dtype."""
 
     def draw(generator: np.random.Generator, kind: Type) -> Any:
-        return generator.integers(low, high, kind.shape, endpoint=True).astype(dtype_of(kind).numpy)
+        return np.asarray(generator.integers(low, high, kind.shape, endpoint=True)).astype(
+            dtype_of(kind).numpy
+        )
 
     return draw
 

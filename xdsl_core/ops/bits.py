@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xdsl_core import dtypes
-from xdsl_core.opdef import ErrorSample, Exact, Sample, op, operand, reference
+from xdsl_core.opdef import ErrorSample, Exact, Sample, op, operand, reference, undefined_lanes
 from xdsl_core.opdef.patterns import Integer, IntegerOrBool, TypePattern
 from xdsl_core.ops._shared import (
     BOOLS,
@@ -40,6 +40,11 @@ class And(_Logic):
     def _compute(lhs: Any, rhs: Any) -> Any:
         return lhs & rhs
 
+    @undefined_lanes
+    def _undefined(lhs: Any, rhs: Any, undefined: Any) -> Any:
+        settled = (lhs == 0) & ~undefined["lhs"] | (rhs == 0) & ~undefined["rhs"]
+        return (undefined["lhs"] | undefined["rhs"]) & ~settled
+
 
 @op("tile.or", since="0.1", profile="core", traits=COMMUTATIVE)
 class Or(_Logic):
@@ -48,6 +53,11 @@ class Or(_Logic):
     @reference
     def _compute(lhs: Any, rhs: Any) -> Any:
         return lhs | rhs
+
+    @undefined_lanes
+    def _undefined(lhs: Any, rhs: Any, undefined: Any) -> Any:
+        settled = (~lhs == 0) & ~undefined["lhs"] | (~rhs == 0) & ~undefined["rhs"]
+        return (undefined["lhs"] | undefined["rhs"]) & ~settled
 
 
 @op("tile.xor", since="0.1", profile="core", traits=COMMUTATIVE)

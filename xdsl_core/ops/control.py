@@ -109,9 +109,9 @@ def _carry(kind: str) -> Region:
 class For:
     """Runs `body` for lower, lower + step, ... while that is less than upper.
 
-    The results are what the last iteration yields; with no iteration they are the initial values. The bounds
-    are read once. The step must be above zero: a step of zero or less gives an error or an endless loop, and
-    is not tested. The induction variable must not overflow.
+    The results are what the last iteration yields; without one they are the initial values. The bounds are
+    read once. The step must be above zero; another one is an error that a backend need not notice. The
+    induction variable must not overflow.
     """
 
     lower = operand(scalar(Integer), doc="the first value of the induction variable")

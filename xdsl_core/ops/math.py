@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from xdsl_core.opdef import Exact, Sample, Ulp, op, operand, reference
+from xdsl_core.opdef import ErrorSample, Exact, Sample, Ulp, op, operand, reference
 from xdsl_core.opdef.patterns import WideFloat
 from xdsl_core.ops._shared import (
     COMPUTE_FLOATS,
@@ -309,6 +309,7 @@ class _WideBinary(Binary):
     lhs = operand(WideFloat, doc="first argument, a scalar or a tile")
     rhs = operand(WideFloat, doc="second argument, of the same type")
     constraints = (SAME_TYPE,)
+    error_samples = (ErrorSample("C1", {"lhs": "tile<4xf32>", "rhs": "tile<4xf64>"}),)
 
 
 @op("tile.atan2", since="0.1", profile="tile", traits=ELEMENTWISE)
