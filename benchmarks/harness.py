@@ -19,7 +19,9 @@ from rich.table import Table
 from benchmarks.noise import Quiet
 
 SAMPLE_SECONDS = 0.01  # short calls are repeated until a sample takes this long
-SETTLE_STEP = 0.012  # seconds between looks at whether worker threads still spin; the clock ticks in 4 to 10 ms
+SETTLE_STEP = (
+    0.012  # seconds between looks at whether worker threads still spin; the clock ticks in 4 to 10 ms
+)
 SETTLE_LIMIT = 0.2  # OpenBLAS's spin for 2**26 cycles by default, libgomp's for some milliseconds
 
 

@@ -7,13 +7,13 @@ import importlib.util
 import sys
 import traceback
 from dataclasses import dataclass
+from inspect import Parameter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from xdsl_core.cli.signature import check_names, parse_signature
 from xdsl_core.diagnostics import CompilationError, XdslError, error
-from xdsl_core.frontend.python.source import MISSING
 from xdsl_core.frontend.specs import ArgumentSpec, Constant
 
 SIGNATURES = "SIGNATURES"
@@ -37,7 +37,7 @@ def choose(place: str, signature: str | None) -> Chosen:
     kernel = find_kernel(module, name, file)
     text = signature if signature is not None else _signature_of_file(module, kernel.name, file)
     given = parse_signature(text)
-    defaults = {p.name: Constant(p.default) for p in kernel.parameters if p.default is not MISSING}
+    defaults = {p.name: Constant(p.default) for p in kernel.parameters if p.default is not Parameter.empty}
     check_names(kernel.name, kernel.arg_names, tuple(defaults), given)
     _check_constants(kernel, given)
     specs = {**defaults, **given}

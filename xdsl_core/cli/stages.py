@@ -1,4 +1,4 @@
-"""A kernel on its way to a backend, one stage after another, for commands and benchmarks that look at them."""
+"""A kernel on its way to a backend, stage after stage, for commands and benchmarks that look at them."""
 
 from __future__ import annotations
 

@@ -101,8 +101,13 @@ def _show_backend(handle: BackendHandle, *, json: bool) -> None:
     print_table(("launch option", "type", "default"), [tuple(map(escape, option)) for option in options])
 
 
-def targets(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def targets(
+    context: typer.Context,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
     """List the targets of all backends."""
+    if context.invoked_subcommand is not None:
+        return
     found = [target for handle in default_registry().backends() for target in _targets_of(handle)]
     if json:
         print_json([to_json(target) for target in found])

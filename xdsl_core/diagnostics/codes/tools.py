@@ -91,4 +91,14 @@ compiled artifact by its ending (so, ...). The error lists what the backend of t
 with their titles.
 """,
     ),
+    "X0810": (
+        "this is no launch option",
+        """
+`--option` takes the name of an option, an equals sign and its value, a Python literal:
+
+    xdslc ir matmul.py:matmul_kernel --option num_warps=8 --option debug=True
+
+`xdslc backends NAME` lists the options of a backend.
+""",
+    ),
 }
