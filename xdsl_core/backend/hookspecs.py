@@ -121,7 +121,7 @@ def xdsl_register_ops(opset: OpSet) -> None:
 
 
 @hookspec(firstresult=True)
-def xdsl_pipeline(target: TargetDescription, options: Options) -> Pipeline:
+def xdsl_pipeline(target: TargetDescription, options: Options) -> Pipeline:  # type: ignore[empty-body]
     """The complete, explicit order of passes from tile IR to what `xdsl_codegen` reads. Must; may be empty.
 
     `options` is an instance of the class in BackendInfo. Deterministic: the same arguments give the same

@@ -242,7 +242,7 @@ def _import(entry: EntryPoint) -> Any:
 
 
 def _examine(plugin: Any, *, name: str | None, distribution: str) -> BackendInfo:
-    """What the plugin says of itself, once it has all hooks in the right form; `name` as in the entry point."""
+    """What the plugin says of itself, once its hooks are in order; `name` is the entry point's."""
     try:
         manager = validate_backend(plugin)
     except InvalidPlugin as problem:

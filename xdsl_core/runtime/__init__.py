@@ -1,0 +1,1 @@
+"""Launching kernels: arguments, specialisation, compilation, caches, the choice of backend, tuning."""
