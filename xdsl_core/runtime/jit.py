@@ -75,7 +75,7 @@ class JitFunction(JitSource, Kernel):
         )
 
     def _build(self, specs: Mapping[str, Any], *, debug: bool) -> Any:
-        from xdsl_core.frontend.python import build_module
+        from xdsl_core.frontend.python.build import build_module
 
         return build_module(self, specs, debug=debug)
 

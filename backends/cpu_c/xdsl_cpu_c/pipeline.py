@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl_core.passes import Pipeline
-from xdsl_core.passes.canonical import canonical_pipeline
+from xdsl_core.passes.canonical_pipeline import canonical_pipeline
 from xdsl_core.passes.structure_induction import StructureInduction
 
 

@@ -259,6 +259,14 @@ static inline int64_t smaller(int64_t x, int64_t y)
 """
 
 
+LARGER = """\
+static inline int64_t larger(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+"""
+
+
 def _conditions(nest: NestWriter, bounds: Bounds) -> list[str]:
     found = [nest.context.scalar(value) for value in bounds.conditions]
     return found + [f"{nest.polynomial(limit)} < 0" for limit in bounds.negative]

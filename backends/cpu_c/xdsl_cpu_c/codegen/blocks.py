@@ -57,25 +57,25 @@ class BlockWriter:
         else:
             _CONTROL[step.op.definition](self, step)
 
-    def _target(self, value: Value, in_place: bool) -> Buffer:
+    def _target(self, value: Value, busy: set[str] | None) -> Buffer:
         """The buffer to make `value` in: the one wished for if that is safe by now, an operand's if this is its last
         use, else a fresh one."""
         wish = self.wishes.get(value)
-        if wish is not None and self._granted(wish, in_place) and not self._still_read(value, wish.buffer):
+        if wish is not None and self._granted(wish, busy) and not self._still_read(value, wish.buffer):
             return wish.buffer
-        taken = self._dying_operand(value) if in_place else None
-        if taken is not None:
+        taken = self._dying_operand(value)
+        if taken is not None and busy is not None and self.owned[taken].name not in busy:
             self.owned[value] = self.owned.pop(taken)
             return self.owned[value]
         buffer = new_buffer(self.context, value)
         self.owned[value] = buffer
         return buffer
 
-    def _granted(self, wish: Wish, in_place: bool) -> bool:
+    def _granted(self, wish: Wish, busy: set[str] | None) -> bool:
         if wish.holder is None:
             return True
         last = self.plan.last_use.get(wish.holder, -1)
-        return last < self.index or (in_place and last == self.index)
+        return last < self.index or (last == self.index and busy is not None and wish.buffer.name not in busy)
 
     def _still_read(self, value: Value, buffer: Buffer) -> bool:
         """True if an operand of the op that makes `value` lives in `buffer` and is read again later."""
@@ -92,6 +92,10 @@ class BlockWriter:
         accumulator = op.operand("accumulator")
         dies = self.plan.last_use.get(accumulator, -1) <= self.index
         return accumulator if dies and accumulator in self.owned else None
+
+    def ends_here(self, value: Value) -> bool:
+        """True if the block owns the value's buffer and this step is the last to read it."""
+        return value in self.owned and self.plan.last_use.get(value, -1) <= self.index
 
     def _release(self, index: int) -> None:
         for value in list(self.owned):
@@ -184,6 +188,9 @@ def _carry_in(writer: BlockWriter, inits: tuple[Value, ...], arguments: list[Val
     context = writer.context
     tiles, scalars = _split(list(zip(inits, arguments, strict=True)))
     for init, argument in tiles:
+        if writer.ends_here(init) and inits.count(init) == 1:
+            context.buffers[argument] = writer.owned.pop(init)
+            continue
         buffer = new_buffer(context, argument)
         place(context, init, buffer)
         context.buffers[argument] = buffer

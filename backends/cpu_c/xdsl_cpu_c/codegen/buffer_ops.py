@@ -26,7 +26,7 @@ def write_buffer_op(context: Context, op: Op, target: Target) -> None:
 def _reshape(context: Context, op: Op, target: Target) -> None:
     """Buffers are dense and row-major, so the elements stay where they are: only a copy, for a new owner."""
     held = context.buffers[op.operands[0]]
-    buffer = target(op.result, False)
+    buffer = target(op.result, None)
     assert isinstance(op.result.type, TileType)
     same = Buffer(held.name, held.element, buffer.shape, row_major(buffer.shape))
     copy_buffer(context, buffer, same)
@@ -77,7 +77,7 @@ def _walk(
             context.scalars[value] = context.names.fresh(value.name or "total")
             context.lines.add(f"{scalar_c_type(value.type)} {context.scalars[value]};")
         else:
-            context.buffers[value] = target(value, False)
+            context.buffers[value] = target(value, None)
     o, i, k = (context.names.fresh(name) for name in ("outer", "inner", "k"))
     reverse = scan and op.attribute("reverse")
     lines = context.lines
@@ -160,7 +160,7 @@ def _atomic_cas(context: Context, op: Op, target: Target) -> None:
 
 def _each_element(context: Context, op: Op, target: Target, call: Callable[[str], str]) -> None:
     """One element after the other: lanes with equal addresses take effect one by one."""
-    buffer = target(op.result, False)
+    buffer = target(op.result, None)
     index = context.names.fresh("e")
     with context.lines.block(f"for (int {index} = 0; {index} < {math.prod(buffer.shape)}; ++{index})"):
         context.lines.add(f"{buffer.name}[{index}] = {call(index)};")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from xdsl_core.analysis.polynomial import Lane, Polynomial, Uniform
+from xdsl_core.analysis.polynomial import Polynomial, Symbol, Uniform
 from xdsl_core.ir import Op, TileType, Trait, Value, dtype_of
 from xdsl_cpu_c import dot as kernels
-from xdsl_cpu_c.codegen.accesses import SMALLER
+from xdsl_cpu_c.codegen.accesses import LARGER, SMALLER
 from xdsl_cpu_c.codegen.context import Buffer, Context
 from xdsl_cpu_c.codegen.dot_operands import Guard, MemoryOperand, memory_operands
+from xdsl_cpu_c.codegen.index_text import index_text
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, buffer_element
 from xdsl_cpu_c.codegen.roots import Target, copy_buffer, write_value
 
@@ -20,9 +21,7 @@ def write_dot(context: Context, op: Op, target: Target) -> None:
     assert isinstance(result.type, TileType)
     accumulator = op.operand("accumulator")
     factors = [context.buffers.get(op.operand(name)) for name in ("lhs", "rhs")]
-    buffer = target(result, True)
-    if any(held is not None and held.name == buffer.name for held in factors):
-        buffer = target(result, False)
+    buffer = target(result, {held.name for held in factors if held is not None})
     _start(context, accumulator, buffer)
     context.buffers[result] = buffer
     element = buffer_element(dtype_of(op.operand("lhs").type))
@@ -154,9 +153,9 @@ def _pack_guarded(context: Context, panels: str, rhs: MemoryOperand, depth: str,
     if not rhs.guards:
         _pack_memory(context, panels, rhs, depth, columns)
         return
-    with context.lines.block(f"if ({_guard_text(context, rhs.guards)})"):
+    with context.lines.block(f"if ({_guard_text(context, rhs.guards)})", "} else {"):
         _pack_memory(context, panels, rhs, depth, columns)
-    with context.lines.block("else"):
+    with context.lines.rest():
         tile = _evaluated(context, rhs.value)
         pack = _mover(context, kernels.pack_function(tile.element), tile.element)
         strides = f"{tile.strides[0]}, {tile.strides[1]}"
@@ -202,14 +201,12 @@ def _address(context: Context, operand: MemoryOperand) -> tuple[str, tuple[str, 
 
 def uniform_text(context: Context, value: Polynomial) -> str:
     """C text, of type int64_t, of a polynomial without lanes."""
-    terms = []
-    for monomial, coefficient in value.terms.items():
-        factors = [str(coefficient)] if coefficient != 1 or not monomial else []
-        for symbol in monomial:
-            assert isinstance(symbol, Uniform) and not isinstance(symbol, Lane)
-            factors.append(f"(int64_t){context.scalar(symbol.value)}")
-        terms.append(" * ".join(factors))
-    return " + ".join(terms) if terms else "0"
+
+    def name(symbol: Symbol) -> str:
+        assert isinstance(symbol, Uniform)
+        return context.scalar(symbol.value)
+
+    return index_text(value, name)
 
 
 def _extent(context: Context, limits: tuple[Polynomial, ...], extent: int, hint: str) -> str:
@@ -220,8 +217,9 @@ def _extent(context: Context, limits: tuple[Polynomial, ...], extent: int, hint:
     text = str(extent)
     for limit in limits:
         text = f"smaller({uniform_text(context, limit)}, {text})"
+    context.helpers["larger"] = LARGER
     name = context.names.fresh(hint)
-    context.lines.add(f"const int {name} = {text} < 0 ? 0 : {text};")
+    context.lines.add(f"const int {name} = larger({text}, 0);")
     return name
 
 

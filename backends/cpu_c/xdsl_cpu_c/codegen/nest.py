@@ -6,18 +6,18 @@ An `Index` says, for each dimension of a tile, which dimension of the nest's ite
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from types import MappingProxyType
 
 from xdsl_core import ops
 from xdsl_core.analysis.index_analysis import dimension_map
-from xdsl_core.analysis.polynomial import Lane, Monomial, Opaque, Polynomial, Uniform
+from xdsl_core.analysis.polynomial import Lane, Opaque, Polynomial, Symbol, Uniform
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, PointerType, TileType, Value, element_of
 from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen import accesses
-from xdsl_cpu_c.codegen.context import Buffer, Context, literal, register_element, tile_element
+from xdsl_cpu_c.codegen.context import Buffer, Context, literal, register_element
+from xdsl_cpu_c.codegen.index_text import index_text
 from xdsl_cpu_c.codegen.lanewise import Lanes, expression, splat
 from xdsl_cpu_c.codegen.op_tables import C_TYPES
 from xdsl_cpu_c.codegen.steps import Closure
@@ -84,7 +84,8 @@ class NestWriter:
         if value.lanes == self.lanes:
             return value.text
         text = splat(self.context, value, self.lanes)
-        return self.name(scope, f"{value.element}x{self.lanes}", text, f"{value.text}_all")
+        hint = f"{value.text}_all" if value.text.isidentifier() else "constant"
+        return self.name(scope, f"{value.element}x{self.lanes}", text, hint)
 
     def evaluate(self, value: Value, index: Index) -> Lanes:
         """The lanes of a value at an index of the nest."""
@@ -100,8 +101,7 @@ class NestWriter:
 
     def polynomial(self, value: Polynomial) -> str:
         """The C text, of type int64_t, of a polynomial over iteration dimensions that has no vector lanes."""
-        terms = [self._term(monomial, coefficient) for monomial, coefficient in value.terms.items()]
-        return " + ".join(terms) if terms else "0"
+        return index_text(value, self._symbol)
 
     def polynomial_scope(self, value: Polynomial) -> int:
         return self.scope(value.lane_dims())
@@ -143,16 +143,12 @@ class NestWriter:
         """Name of the number of lanes, 0 to all, before `end` in the current vector."""
         return self.name(len(self.levels), "int", self._lanes_left(end), "n")
 
-    def _term(self, monomial: Monomial, coefficient: int) -> str:
-        factors = [str(coefficient)] if coefficient != 1 or not monomial else []
-        for symbol in monomial:
-            if isinstance(symbol, Lane):
-                factors.append(self.variables[symbol.dim])
-            elif isinstance(symbol, Uniform):
-                factors.append(f"(int64_t){self.context.scalar(symbol.value)}")
-            else:
-                factors.append(f"(int64_t){self.opaque(symbol).text}")
-        return " * ".join(factors)
+    def _symbol(self, symbol: Symbol) -> str:
+        if isinstance(symbol, Lane):
+            return self.variables[symbol.dim]
+        if isinstance(symbol, Uniform):
+            return self.context.scalar(symbol.value)
+        return self.opaque(symbol).text
 
     def opaque(self, symbol: Opaque) -> Lanes:
         """The lanes of a looked-up index."""
@@ -275,12 +271,3 @@ _RULES: MappingProxyType[OpDef, Callable[[NestWriter, Op, Index], Lanes]] = Mapp
     }
 )
 
-
-def volume(shape: tuple[int, ...]) -> int:
-    """Number of elements of a tile."""
-    return math.prod(shape)
-
-
-def element_for(value: Value) -> str:
-    """Memory element of the buffer of `value`."""
-    return tile_element(value.type)

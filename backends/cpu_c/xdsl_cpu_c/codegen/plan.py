@@ -59,7 +59,7 @@ class Planner:
         """The plan of the whole body."""
         self._number(function.block)
         while True:
-            self._consumers = {}
+            self._consumers, self._forced = {}, set()
             plan = self._block(function.block)
             if not self._grow():
                 return plan
@@ -135,19 +135,23 @@ class Planner:
         self._forced.add(value)
 
     def _grow(self) -> bool:
-        """Give a buffer to every value that more than one step would compute at real cost. True if any was new."""
-        before = len(self.materialised)
-        for value, consumers in self._consumers.items():
-            if value in self.materialised:
-                continue
-            op = value.defining_op
-            assert op is not None
-            home, _ = self._positions[op]
-            steps = len(consumers)
-            nested = any(self._is_loop(block, home) for block in consumers.values() if block is not home)
-            if value in self._forced or ((steps > 1 or nested) and self.cost(value) > REPEAT_LIMIT):
+        """Give a buffer to values that more than one step would compute at real cost. True if any was new.
+
+        Of a value and what is computed from it, only the latter gets one at first: that may be enough.
+        """
+        wanted = {value for value in self._consumers if value not in self.materialised and self._is_wanted(value)}
+        for value in wanted:
+            if not any(result in wanted for user in value.users for result in user.results):
                 self.materialised[value] = None
-        return len(self.materialised) > before
+        return bool(wanted)
+
+    def _is_wanted(self, value: Value) -> bool:
+        if value in self._forced:
+            return True
+        home, _ = self._positions[value.owner]  # type: ignore[index]
+        consumers = self._consumers[value]
+        nested = any(self._is_loop(block, home) for block in consumers.values() if block is not home)
+        return (len(consumers) > 1 or nested) and self.cost(value) > REPEAT_LIMIT
 
     def cost(self, value: Value) -> int:
         """Estimated work of computing one lane of `value` again, in cheap vector instructions."""

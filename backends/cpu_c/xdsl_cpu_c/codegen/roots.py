@@ -14,22 +14,26 @@ from xdsl_cpu_c.codegen.nest import NestWriter
 from xdsl_cpu_c.codegen.reductions import reduce
 from xdsl_cpu_c.codegen.steps import Closure, Nest, Root
 
-Target = Callable[[Value, bool], Buffer]
+# The buffer for a value made now; the names are of buffers that are being read at other lanes (None: all may be).
+Target = Callable[[Value, set[str] | None], Buffer]
 
 
 def write_nest(context: Context, nest: Nest, target: Target) -> None:
-    """Write the loops of a nest. `target(value, in_place)` gives the buffer of a value made here; `in_place` says that
-    the nest reads every buffer of the value's shape only at the lane it writes."""
+    """Write the loops of a nest; `target` gives the buffers of the values made here."""
     made = {root.op.result for root in nest.roots if root.kind == "materialise"}
     writer = NestWriter(context, nest.shape, nest.closure, made)
     _trim(writer, nest)
     for root in nest.roots:
         _ROOTS[root.kind](writer, root, target)
-    aligned = all(index == writer.identity for value, index in writer.known if value in context.buffers)
+    busy = {
+        context.buffers[value].name
+        for value, index in writer.known
+        if value in context.buffers and index != writer.identity
+    }
     for root in nest.roots:
         if root.kind == "materialise":
             value = root.op.result
-            buffer = target(value, aligned)
+            buffer = target(value, busy)
             accesses.write_buffer(writer, buffer, writer.identity, writer.evaluate(value, writer.identity))
             context.buffers[value] = buffer
     writer.write(context.lines)
@@ -97,7 +101,7 @@ def _reduce(writer: NestWriter, root: Root, target: Target) -> None:
     op = root.op
     for value in op.results:
         if isinstance(value.type, TileType):
-            writer.context.buffers[value] = target(value, False)
+            writer.context.buffers[value] = target(value, None)
     reduce(writer, op)
 
 

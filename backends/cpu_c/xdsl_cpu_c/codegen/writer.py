@@ -36,6 +36,14 @@ class Lines:
         self.depth -= 1
         self.add(tail)
 
+    @contextmanager
+    def rest(self) -> Iterator[None]:
+        """The lines after `} else {`, and the brace that ends them."""
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.add("}")
+
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
