@@ -46,7 +46,7 @@ def destination(backend: str, options: Mapping[str, Any]) -> Destination:
 
 def build(chosen: Chosen, place: Destination) -> Module:
     """The module of the frontend, checked against what the backend claims."""
-    from xdsl_core.frontend.python import build_module
+    from xdsl_core.frontend.python.build import build_module
 
     module = build_module(chosen.kernel, chosen.specs, debug=place.options.debug)
     refused = check(module, place.backend.capabilities(place.target), backend=place.backend.name)

@@ -13,6 +13,7 @@ from xdsl_core.ir.core import Op, Value
 from xdsl_core.ir.schema import AttributeSchema, OperandSchema, ResultSchema
 from xdsl_core.ir.traits import Trait
 from xdsl_core.ir.types import Type
+from xdsl_core.opdef.completeness import DefinitionError, require_whole
 from xdsl_core.opdef.facets import (
     AttributeFacet,
     Budget,
@@ -25,8 +26,6 @@ from xdsl_core.opdef.facets import (
     Sample,
 )
 from xdsl_core.opdef.rules import HELPERS
-
-PROFILES = ("core", "tile", "full", "ext-atomics", "ext-fp8", "ext-dsa")
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,9 @@ class OpDef:
             "attribute_schema": attribute_schema,
             "result_schema": tuple(ResultSchema(n, f.variadic) for n, f in self.results.items()),
             "region_names": tuple(self.regions),
+            "undefined_parameters": tuple(inspect.signature(self.undefined).parameters)
+            if self.undefined
+            else (),
             "rule_parameters": tuple(inspect.signature(self.rule).parameters),
             "meaning_parameters": tuple(inspect.signature(self.meaning).parameters),
         }
@@ -72,6 +74,7 @@ class OpDef:
     region_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
     rule_parameters: tuple[str, ...] = field(init=False, repr=False, compare=False)
     meaning_parameters: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    undefined_parameters: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -217,11 +220,7 @@ def _types(types: Sequence[Type]) -> str:
     return "(" + ", ".join(map(str, types)) + ")"
 
 
-class DefinitionError(TypeError):
-    """The class body of an op is not whole."""
-
-
-def op(name: str, *, since: str, profile: str, traits: Sequence[Trait] = ()) -> Callable[[type], Any]:
+def op(name: str, *, since: str, profile: str, traits: Sequence[Trait] = ()) -> Callable[[Any], Any]:
     """Make an OpDef from a class body and what its bases share. DefinitionError says what the body lacks."""
 
     def define(body: type) -> OpDef:
@@ -246,7 +245,7 @@ def op(name: str, *, since: str, profile: str, traits: Sequence[Trait] = ()) -> 
             budget=parts.get("budget", NoBudget()),
             undefined=_optional(parts, "undefined_lanes"),
         )
-        _check(definition)
+        require_whole(definition)
         return definition
 
     return define
@@ -269,35 +268,3 @@ def _marked(name: str, parts: Mapping[str, Any], mark: str) -> Callable[..., Any
     if function is None:
         raise DefinitionError(f"{name}: no @{mark}")
     return function
-
-
-def _check(definition: OpDef) -> None:
-    name = definition.name
-    if not definition.doc:
-        raise DefinitionError(f"{name}: no docstring")
-    if definition.profile not in PROFILES:
-        raise DefinitionError(f"{name}: profile {definition.profile} is none of {PROFILES}")
-    facets = (definition.operands, definition.attributes, definition.results, definition.regions)
-    for part in (entry for group in facets for entry in group.items()):
-        if not part[1].doc:
-            raise DefinitionError(f"{name}: {part[0]} has no doc")
-    labels = [rule.label for rule in definition.constraints]
-    if labels != [f"C{number + 1}" for number in range(len(labels))]:
-        raise DefinitionError(f"{name}: constraint labels must be C1, C2, ... without gaps: {labels}")
-    if not definition.samples:
-        raise DefinitionError(f"{name}: no samples")
-    refused = {sample.constraint for sample in definition.error_samples}
-    if refused != set(labels):
-        raise DefinitionError(f"{name}: error samples for {sorted(refused)}, constraints are {labels}")
-    known = {*definition.operands, *definition.attributes, *definition.regions, "machine", "op", "undefined"}
-    undefined = tuple(inspect.signature(definition.undefined).parameters) if definition.undefined else ()
-    for role, parameters in (
-        ("type rule", definition.rule_parameters),
-        ("reference", definition.meaning_parameters),
-        ("rule for undefined lanes", undefined),
-    ):
-        unknown = set(parameters) - known
-        if unknown:
-            raise DefinitionError(
-                f"{name}: the {role} asks for {sorted(unknown)}, the op has {sorted(known)}"
-            )

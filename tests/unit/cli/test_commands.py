@@ -190,7 +190,7 @@ def test_the_cache_is_shown_and_cleared(
         (("ir", "{kernels}:gather_kernel", "-s", "x: *f33"), "X0805", "near: f32"),
         (("ir", "{kernels}:gather_kernel", "-s", "x: *f32, place: *i32, out: *f32"), "X0806", "'places'"),
         (("ir", "{kernels}:gather_kernel", "-s", "x: *f32, places: *i32"), "X0806", "nothing of out"),
-        (("ir", "{kernels}:gather_kernel", "-s", "x: *f32, places: *i32, out: *f32, BLOCK: i32"), "X0806", "="),
+        (("ir", "{kernels}:scale_kernel", "-s", "x: *f32, n: i32, factor: f32, BLOCK: i32"), "X0806", "="),
         (("compile", "{kernels}:scale_kernel", "--emit", "ptx", "-b", "cpu_c"), "X0807", "it emits tile, c"),
         (("ops", "dott"), "X0808", "did you mean tile.dot?"),
         (("ir", "{kernels}:scale_kernel", "--stage", "frontent"), "X0808", "the stages are frontend"),
