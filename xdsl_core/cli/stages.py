@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import BackendHandle, Options, Source, default_registry
 from xdsl_core.cli.kernels import Chosen
 from xdsl_core.diagnostics import CompilationError, error
-from xdsl_core.ir import Module
-from xdsl_core.passes import PassEvent, PipelineRun, run_pipeline
-from xdsl_core.runtime.select import selection
 from xdsl_core.target import TargetDescription
-from xdsl_core.target.legality import check
+
+if TYPE_CHECKING:
+    from xdsl_core.ir import Module
+    from xdsl_core.passes import PassEvent, PipelineRun
 
 FRONTEND = "frontend"
 
@@ -40,6 +41,8 @@ class Lowered:
 
 def destination(backend: str, options: Mapping[str, Any]) -> Destination:
     """The named backend or target, or the selected one for ""; BackendError if there is none."""
+    from xdsl_core.runtime.select import selection
+
     handle, target = default_registry().resolve(backend or selection().resolved())
     return Destination(handle, target, handle.options(options))
 
@@ -47,6 +50,7 @@ def destination(backend: str, options: Mapping[str, Any]) -> Destination:
 def build(chosen: Chosen, place: Destination) -> Module:
     """The module of the frontend, checked against what the backend claims."""
     from xdsl_core.frontend.python.build import build_module
+    from xdsl_core.target.legality import check
 
     module = build_module(chosen.kernel, chosen.specs, debug=place.options.debug)
     refused = check(module, place.backend.capabilities(place.target), backend=place.backend.name)
@@ -55,8 +59,12 @@ def build(chosen: Chosen, place: Destination) -> Module:
     return module
 
 
-def lower(module: Module, place: Destination, *, text: Any, dump: Path | None = None) -> Lowered:
+def lower(
+    module: Module, place: Destination, *, text: Callable[[Module], str], dump: Path | None = None
+) -> Lowered:
     """Runs the backend's passes; `text` prints a module, after the frontend and after each pass."""
+    from xdsl_core.passes import run_pipeline
+
     stages = [(FRONTEND, text(module))]
 
     def keep(event: PassEvent) -> None:
@@ -75,8 +83,6 @@ def generate(module: Module, place: Destination) -> Source:
 
 def options_from(texts: list[str]) -> dict[str, Any]:
     """Launch options from `name=value` texts; X0810 for a text that is none."""
-    import ast
-
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from xdsl_core.cli.console import console, print_json, print_table
 from xdsl_core.diagnostics import CompilationError, catalogue, error
-from xdsl_core.opdef import OpDef
+
+if TYPE_CHECKING:
+    from xdsl_core.opdef import OpDef
 
 
 def ops(
