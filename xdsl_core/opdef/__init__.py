@@ -1,6 +1,7 @@
 """How an op is declared once: a class body with operands, rules, reference, samples and error budget."""
 
-from xdsl_core.opdef.definition import DefinitionError, OpDef, op
+from xdsl_core.opdef.completeness import DefinitionError
+from xdsl_core.opdef.definition import OpDef, op
 from xdsl_core.opdef.facets import (
     Budget,
     Constraint,

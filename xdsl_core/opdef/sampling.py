@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -13,8 +12,10 @@ from xdsl_core.ir.core import Block, Region, Value
 from xdsl_core.ir.traits import Trait
 from xdsl_core.ir.type_text import parse_type
 from xdsl_core.ir.types import Type, dtype_of, is_pointer, pointee_of
-from xdsl_core.opdef.definition import OpDef
 from xdsl_core.opdef.facets import ErrorSample, Sample
+
+if TYPE_CHECKING:
+    from xdsl_core.opdef.definition import OpDef
 
 Array = Any  # numpy.ndarray in the dtype's storage type
 FAMILIES = ("bool", "int", "uint", "fp8", "half", "f32", "f64")
@@ -145,8 +146,3 @@ def special_values(dtype: DType) -> Array:
     with np.errstate(all="ignore"):
         found: Array = np.array(numbers, np.float64).astype(dtype.numpy)
     return found
-
-
-def types_by_name(definition: OpDef, sample: Sample) -> Mapping[str, str]:
-    """The operand types of a sample as one text each, for names of cases."""
-    return {name: ", ".join(map(str, kinds)) for name, kinds in sample_types(definition, sample).items()}

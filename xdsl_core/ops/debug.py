@@ -41,6 +41,7 @@ class Print:
             for element in ("f16", "bf16", "f64", "f8e4m3fn", "i8", "i64", "i1", "u8")
         ),
         Sample({"values": ("tile<3xu8>", "i64")}, {"prefix": "bits", "hex": True}),
+        Sample({"values": ("ptr<f32>", "tile<2xptr<f32>>")}, {"prefix": "at"}, comparable=False),
     )
 
     @type_rule
