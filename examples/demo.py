@@ -31,6 +31,8 @@ def main() -> int:
     options = parser.parse_args()
 
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=110)
     registry = default_registry()
     backends = registry.backends()
     if options.backend:

@@ -41,17 +41,18 @@ def softmax(x: np.ndarray, out: np.ndarray, *, backend: str) -> None:
 def reference(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The softmax in float64, and what error each element of a float32 result may have.
 
-    To first order the relative error of exp(d) is |d| * u from rounding d, and 8 u from exp itself (4 ulp).
-    The denominator has the mean of these, weighted by the result, and the error of a sum; the quotient is
-    rounded once.
+    exp(d) inherits the rounding of d, to first order |d| * u of its value, and adds 4 ulp of its own. The
+    denominator sums these errors and adds that of a sum; the quotient is rounded once.
     """
+    u = unit_roundoff(np.float32)
     distance = x.astype(np.float64) - x.max(axis=1, keepdims=True)
     numerator = np.exp(distance)
-    result = numerator / numerator.sum(axis=1, keepdims=True)
-    of_numerator = np.abs(distance) + 8.0
-    of_denominator = (result * of_numerator).sum(axis=1, keepdims=True) + 4.0 * np.sqrt(x.shape[1])
-    relative = unit_roundoff(np.float32) * (of_numerator + of_denominator)
-    return result, relative * result + half_ulp(result, np.float32)
+    numerator_error = np.abs(distance) * u * numerator + 8.0 * half_ulp(numerator, np.float32)
+    total = numerator.sum(axis=1, keepdims=True)
+    total_error = numerator_error.sum(axis=1, keepdims=True) + 4.0 * np.sqrt(x.shape[1]) * u * total
+    result = numerator / total
+    budget = (numerator_error + result * total_error) / total + half_ulp(result, np.float32)
+    return result, budget
 
 
 def run(backend: str) -> list[Comparison]:
