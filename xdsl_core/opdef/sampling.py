@@ -55,7 +55,9 @@ def sample_regions(definition: OpDef, sample: Sample | ErrorSample) -> tuple[Reg
 
 def sample_families(definition: OpDef, operand: str) -> set[str]:
     """The families of elements that the samples of an op give to an operand; for pointers "pointer"."""
-    kinds = (kind for sample in definition.samples for kind in sample_types(definition, sample)[operand])
+    given = {sample.types.get(operand, ()) for sample in definition.samples}
+    texts = {text for texts in given for text in ((texts,) if isinstance(texts, str) else texts)}
+    kinds = map(parse_type, texts)
     return {"pointer" if is_pointer(kind) else family(dtype_of(kind)) for kind in kinds}
 
 

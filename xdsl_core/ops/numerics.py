@@ -149,7 +149,8 @@ def _fused_f64(x: Array, y: Array, z: Array) -> Array:
     from fractions import Fraction
 
     x, y, z = np.broadcast_arrays(x, y, z)
-    plain = np.asarray(x * y + z).copy()
+    # an infinite z decides, even where the product of finite factors overflows
+    plain = np.where(np.isfinite(x) & np.isfinite(y) & np.isinf(z), z, x * y + z)
     for place in np.ndindex(plain.shape):
         terms = x[place], y[place], z[place]
         if all(map(np.isfinite, terms)):
