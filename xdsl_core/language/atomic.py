@@ -46,12 +46,16 @@ def _read_modify_write(kind: str, doc: str) -> Builtin:
     ) -> tensor:
         element = checked_pointer(function, pointer)
         _check_element(function, kind, element)
-        value = fitting(context, function, "the value", converted(context, val, element, pointer.shape), pointer)
+        value = fitting(
+            context, function, "the value", converted(context, val, element, pointer.shape), pointer
+        )
         lanes = fitting_mask(context, function, mask, pointer)
         return context.emit(ops.AtomicRmw, pointer, value, lanes, kind=kind, **_orders(function, sem, scope))
 
     apply.__name__ = apply.__qualname__ = function
-    apply.__doc__ = f"{doc} in one indivisible step; returns the value before. Lanes with a false mask do nothing."
+    apply.__doc__ = (
+        f"{doc} in one indivisible step; returns the value before. Lanes with a false mask do nothing."
+    )
     return Builtin(apply, member=True)
 
 

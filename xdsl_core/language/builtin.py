@@ -4,9 +4,9 @@
     def cast(context: Context, input: tensor, dtype: dtype, ...) -> tensor:
         '''Docstring.'''
 
-Its parameters after `context` are the signature kernel authors see. The annotation of a parameter, as it is written,
-says what an argument is turned into before the implementation runs; `_CONVERTERS` lists the words. A function that
-needs no ops of its own is written in the language itself and decorated with `@standard`.
+Its parameters after `context` are the signature kernel authors see. The annotation of a parameter, as it is
+written, says what an argument is turned into before the implementation runs; `_CONVERTERS` lists the words. A
+function that needs no ops of its own is written in the language itself and decorated with `@standard`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 from xdsl_core.language.context import Context, describe, fail
 from xdsl_core.language.semantics.conversion import to_tensor
 from xdsl_core.language.types import dtype
 from xdsl_core.language.values import PropagateNan, tensor, unwrap
 
-Converter = Callable[[Context, str, str, Any], Any]
+Converter: TypeAlias = Callable[[Context, str, str, Any], Any]
+# an argument that is evaluated only when it is asked for
+Lazy: TypeAlias = Callable[[], Any]
 
 
 class Builtin:
     """A function of the language that makes ops (or answers at compile time).
 
-    `member` functions are methods of tensors too. Parameters annotated `Lazy` get a function that evaluates the
-    argument when called.
+    `member` functions are methods of tensors too. Parameters annotated `Lazy` get a function that evaluates
+    the argument when called.
     """
 
     def __init__(self, implementation: Callable[..., Any], *, member: bool = False) -> None:
@@ -64,7 +66,9 @@ class Builtin:
     def lazy(self) -> frozenset[str]:
         """Parameters whose arguments are evaluated only when asked for."""
         parameters = self.__signature__.parameters
-        return frozenset(name for name, parameter in parameters.items() if parameter.annotation == "Lazy")
+        return frozenset(
+            name for name, parameter in parameters.items() if str(parameter.annotation).startswith("Lazy")
+        )
 
     def apply(self, context: Context, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of a call in a kernel. X0112 where the arguments do not fit the signature."""
@@ -131,14 +135,22 @@ class ConstexprFunction:
         return self.function(*map(unwrap, args), **{name: unwrap(value) for name, value in kwargs.items()})
 
 
-def builtin(function: Any = None, *, member: bool = False) -> Any:
+@overload
+def builtin(function: Callable[..., Any], /) -> Builtin: ...
+@overload
+def builtin(*, member: bool) -> Callable[[Callable[..., Any]], Builtin]: ...
+def builtin(function: Callable[..., Any] | None = None, /, *, member: bool = False) -> Any:
     """Make a function of the language from its implementation; `member` makes it a method of tensors too."""
     if function is not None:
         return Builtin(function)
     return lambda decorated: Builtin(decorated, member=member)
 
 
-def standard(function: Any = None, *, member: bool = False) -> Any:
+@overload
+def standard(function: Callable[..., Any], /) -> Standard: ...
+@overload
+def standard(*, member: bool) -> Callable[[Callable[..., Any]], Standard]: ...
+def standard(function: Callable[..., Any] | None = None, /, *, member: bool = False) -> Any:
     """Mark a function that is written in the language; `member` makes it a method of tensors too."""
     if function is not None:
         return Standard(function)
@@ -259,7 +271,7 @@ _DTYPE = _compile_time(dtype, "a dtype such as tl.float32")
 # What the annotation of a parameter, as written, asks for.
 _CONVERTERS: dict[str, Converter] = {
     "Any": _as_it_is,
-    "Lazy": _as_it_is,
+    "Lazy | None": _as_it_is,
     "Callable[..., Any]": _as_it_is,
     "Operand": _operand,
     "Operand | None": _optional(_operand),

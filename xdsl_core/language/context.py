@@ -15,7 +15,7 @@ CallFunction = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
 @dataclass(slots=True)
 class Context:
-    """Where ops go (`builder`), and how to inline a jit function (`call`: function, arguments, keywords -> result).
+    """Where ops go (`builder`), and how to inline a jit function (`call`: function, args, kwargs -> result).
 
     `debug` says whether assertions are compiled in; `write` takes the text of `static_print`.
     """
@@ -29,9 +29,7 @@ class Context:
         """The only result of a new op. Operands are tensors, None (absent) or sequences of tensors."""
         return tensor(self.builder.build(definition, *map(handles, operands), **attributes).result)
 
-    def build(
-        self, definition: Any, *operands: Any, regions: Sequence[Region] = (), **attributes: Any
-    ) -> Op:
+    def build(self, definition: Any, *operands: Any, regions: Sequence[Region] = (), **attributes: Any) -> Op:
         """A new op; operands as for `emit`."""
         return self.builder.build(definition, *map(handles, operands), regions=regions, **attributes)
 
@@ -45,9 +43,9 @@ def handles(operand: Any) -> Value | list[Value] | None:
     return [one.handle for one in operand]
 
 
-def fail(code: str, message: str, **parts: str) -> CompilationError:
+def fail(code: str, message: str, *, label: str = "", help: str = "", note: str = "") -> CompilationError:
     """The error to raise; the frontend adds the place."""
-    return CompilationError(error(code, message, **parts))
+    return CompilationError(error(code, message, label=label, help=help, note=note))
 
 
 def describe(value: Any) -> str:

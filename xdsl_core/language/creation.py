@@ -48,7 +48,9 @@ def full(context: Context, shape: Ints, value: Operand, dtype: dtype) -> tensor:
         assert isinstance(element, DType)
         return constant(context, value, element, shape)
     if value.numel != 1:
-        raise fail("X0115", "tl.full: value must be a scalar", help="a tile takes another shape with tl.broadcast_to")
+        raise fail(
+            "X0115", "tl.full: value must be a scalar", help="a tile takes another shape with tl.broadcast_to"
+        )
     return splat(context, cast(context, scalar_of(context, value), element), shape)
 
 

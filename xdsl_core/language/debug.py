@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl_core import ops
-from xdsl_core.language.builtin import builtin, run_time_value
+from xdsl_core.language.builtin import Lazy, builtin, run_time_value
 from xdsl_core.language.context import Context, describe, fail
 from xdsl_core.language.semantics.arithmetic import truth
 from xdsl_core.language.shape import Ints
@@ -21,7 +21,7 @@ def static_print(
 
 
 @builtin
-def static_assert(context: Context, cond: Any, msg: Lazy = None) -> None:  # noqa: F821 (a word of the signature)
+def static_assert(context: Context, cond: Any, msg: Lazy | None = None) -> None:
     """Refuse to compile (X0130) unless a compile-time condition holds."""
     if isinstance(cond, tensor):
         raise run_time_value("tl.static_assert: the condition", cond)
@@ -42,7 +42,7 @@ def device_print(context: Context, prefix: str, *args: tensor, hex: bool = False
 
 @builtin
 def device_assert(context: Context, cond: tensor, msg: Any = "", mask: tensor | None = None) -> None:
-    """Stop with a message where the condition is false (and the mask true). Compiled in in debug mode only."""
+    """Stop with a message where the condition is false and the mask true. Does so in debug mode only."""
     if isinstance(msg, tensor):
         raise run_time_value("tl.device_assert: the message", msg)
     if context.debug:
@@ -77,7 +77,10 @@ def _hint(name: str, doc: str) -> Any:
 
 
 multiple_of = _hint(
-    "multiple_of", "Say that the first value of each contiguous group is a multiple of `values`, axis by axis."
+    "multiple_of",
+    "Say that the first value of each contiguous group is a multiple of `values`, axis by axis.",
 )
-max_contiguous = _hint("max_contiguous", "Say that groups of `values` elements count up by one, axis by axis.")
+max_contiguous = _hint(
+    "max_contiguous", "Say that groups of `values` elements count up by one, axis by axis."
+)
 max_constancy = _hint("max_constancy", "Say that groups of `values` elements are equal, axis by axis.")

@@ -43,7 +43,7 @@ def logical_or(context: Context, x: tensor, y: Operand) -> tensor:
 
 @builtin
 def where(context: Context, condition: tensor, x: Operand, y: Operand) -> tensor:
-    """x where the condition holds, else y. Both are evaluated; use `mask` to keep loads from touching memory."""
+    """x where the condition holds, else y. Both are evaluated: a mask is what keeps loads off memory."""
     return arithmetic.select(context, condition, x, y)
 
 
@@ -90,8 +90,8 @@ def cast(
 ) -> tensor:
     """The values as another dtype; with `bitcast` the same bits.
 
-    `fp_downcast_rounding` is "rtne" (nearest, ties to even; the default) or "rtz" (toward zero), for casts to a
-    narrower float.
+    `fp_downcast_rounding` is "rtne" (nearest, ties to even; the default) or "rtz" (toward zero), for casts to
+    a narrower float.
     """
     target = conversion.element_type(dtype.scalar)
     if bitcast:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from xdsl_core.language.context import fail
 
-class range:  # noqa: N801 (a name of the language)
-    """`for i in tl.range(start, end, step)`: Python's range, with hints for pipelining that backends may follow."""
 
-    def __init__(
+class _Counter:
+    """From a start to an end in steps; `tl.range(end)` starts at 0."""
+
+    def __init__(self, arg1: Any, arg2: Any, step: Any) -> None:
+        start, end = (0, arg1) if arg2 is None else (arg1, arg2)
+        self.bounds = (start, end, 1 if step is None else step)
+
+    def __iter__(self) -> Iterator[Any]:
+        raise fail("X0101", f"tl.{type(self).__name__} is used outside a kernel", help="use Python's range")
+
+
+class range(_Counter):
+    """`for i in tl.range(start, end, step)`: Python's range, with hints that backends may follow."""
+
+    def __init__(  # noqa: PLR0917 (Triton's signature)
         self,
         arg1: Any,
         arg2: Any = None,
@@ -20,7 +34,7 @@ class range:  # noqa: N801 (a name of the language)
         warp_specialize: bool = False,
         disable_licm: bool = False,
     ) -> None:
-        self.bounds = (0, arg1, 1 if step is None else step) if arg2 is None else (arg1, arg2, 1 if step is None else step)
+        super().__init__(arg1, arg2, step)
         self.hints: dict[str, int | bool] = {
             name: value
             for name, value in (
@@ -35,14 +49,14 @@ class range:  # noqa: N801 (a name of the language)
         }
 
 
-class static_range:  # noqa: N801
+class static_range(_Counter):
     """`for i in tl.static_range(start, end, step)`: unrolled when compiling; `i` is compile-time."""
 
     def __init__(self, arg1: Any, arg2: Any = None, step: Any = None) -> None:
-        self.bounds = (0, arg1, 1 if step is None else step) if arg2 is None else (arg1, arg2, 1 if step is None else step)
+        super().__init__(arg1, arg2, step)
 
 
-class condition:  # noqa: N801
+class condition:
     """`while tl.condition(c, ...)`: the condition of a loop, with hints that backends may follow."""
 
     def __init__(self, arg1: Any, disable_licm: bool = False) -> None:

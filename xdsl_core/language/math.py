@@ -1,4 +1,4 @@
-"""Math functions. Like Triton's they take f32 and f64 only, unless they say otherwise: narrower floats are cast first."""
+"""Math functions. Like Triton's they take float32 and float64, unless they say otherwise."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def _function(name: str, definition: Any, doc: str, *, known: tuple[DType, ...] 
     return Builtin(apply, member=True)
 
 
-def _function_of_two(name: str, definition: Any, doc: str, *, known: tuple[DType, ...] = WIDE_FLOATS) -> Builtin:
+def _function_of_two(
+    name: str, definition: Any, doc: str, *, known: tuple[DType, ...] = WIDE_FLOATS
+) -> Builtin:
     """A function of two arguments over one op, with promotion and broadcasting."""
 
     def apply(context: Context, x: Operand, y: Operand) -> tensor:
@@ -72,7 +74,9 @@ sinh = _function("sinh", ops.Sinh, "The hyperbolic sine.")
 cosh = _function("cosh", ops.Cosh, "The hyperbolic cosine.")
 tanh = _function("tanh", ops.Tanh, "The hyperbolic tangent.")
 sqrt = _function("sqrt", ops.Sqrt, "The square root, correctly rounded.")
-sqrt_rn = _function("sqrt_rn", ops.Sqrt, "The square root, correctly rounded; float32 only.", known=(dtypes.f32,))
+sqrt_rn = _function(
+    "sqrt_rn", ops.Sqrt, "The square root, correctly rounded; float32 only.", known=(dtypes.f32,)
+)
 rsqrt = _function("rsqrt", ops.Rsqrt, "One over the square root.")
 erf = _function("erf", ops.Erf, "The error function.")
 floor = _function("floor", ops.Floor, "The largest whole number not above x.")
@@ -97,7 +101,9 @@ def abs(context: Context, x: tensor) -> tensor:
 
 
 @builtin
-def fdiv(context: Context, x: Operand, y: Operand, ieee_rounding: bool = False, approx: bool = False) -> tensor:
+def fdiv(
+    context: Context, x: Operand, y: Operand, ieee_rounding: bool = False, approx: bool = False
+) -> tensor:
     """x / y for floats. The quotient is correctly rounded whatever `ieee_rounding` and `approx` allow."""
     if ieee_rounding and approx:
         raise fail("X0138", "tl.fdiv: approx and ieee_rounding exclude each other", help="set one of them")

@@ -26,7 +26,7 @@ _SUMS = {
 
 
 @builtin
-def dot(
+def dot(  # noqa: PLR0917 (Triton's signature)
     context: Context,
     input: tensor,
     other: tensor,
@@ -38,9 +38,10 @@ def dot(
 ) -> tensor:
     """The matrix product of an (M, K) and a (K, N) tile, added to `acc`; more leading axes make a batch.
 
-    Products of int8 are summed in int32, those of float64 in float64, all others in float32. `out_dtype` may ask for
-    float16 where the operands are float16 or fp8: the float32 sum is then rounded once. `input_precision` is "ieee",
-    "tf32" or "tf32x3" and concerns float32 operands; `max_num_imprecise_acc` is accepted and has no effect.
+    Products of int8 are summed in int32, those of float64 in float64, all others in float32. `out_dtype` may
+    ask for float16 where the operands are float16 or fp8: the float32 sum is then rounded once.
+    `input_precision` is "ieee", "tf32" or "tf32x3" and concerns float32 operands; `max_num_imprecise_acc` is
+    accepted and has no effect.
     """
     precision = _precision(input_precision, allow_tf32)
     row = _operand_dtype(input, other)
@@ -69,7 +70,9 @@ def _precision(input_precision: str | None, allow_tf32: bool | None) -> str:
         # Triton allows tf32 only where the hardware has it; a result in full f32 is always allowed
         return PRECISIONS[0]
     if allow_tf32 is not None:
-        raise fail("X0138", "tl.dot: input_precision and allow_tf32 exclude each other", help="set one of them")
+        raise fail(
+            "X0138", "tl.dot: input_precision and allow_tf32 exclude each other", help="set one of them"
+        )
     if input_precision.lower() not in PRECISIONS:
         choices = ", ".join(map(repr, PRECISIONS))
         raise fail(
@@ -91,7 +94,8 @@ def _operand_dtype(left: tensor, right: tensor) -> DType:
                 help="cast the operands",
             )
     first, second = rows
-    assert isinstance(first, DType) and isinstance(second, DType)
+    assert isinstance(first, DType)
+    assert isinstance(second, DType)
     if first is not second and not (first.is_float and second.is_float and first.bits == second.bits == 8):
         raise fail(
             "X0137",
@@ -107,7 +111,9 @@ def _shape(left: tensor, right: tensor, acc: tensor | None) -> tuple[int, ...]:
     if len(left.shape) != len(right.shape) or len(left.shape) < 2:
         raise fail("X0137", "tl.dot needs two tiles of the same rank, at least 2", label=label)
     if left.shape[:-2] != right.shape[:-2]:
-        raise fail("X0137", "tl.dot: the batch extents differ", label=label, help="broadcast one operand first")
+        raise fail(
+            "X0137", "tl.dot: the batch extents differ", label=label, help="broadcast one operand first"
+        )
     if left.shape[-1] != right.shape[-2]:
         hint = "transpose the right one: tl.trans(b)" if left.shape[-1] == right.shape[-1] else ""
         hint = hint or "the left operand is (M, K), the right one (K, N)"

@@ -52,6 +52,7 @@ def fitting(context: Context, function: str, name: str, value: tensor, pointer: 
 
 
 def fitting_mask(context: Context, function: str, mask: tensor | None, pointer: tensor) -> tensor | None:
+    """A mask in the shape of the pointers. X0136 where it holds no bools, or has lanes of its own."""
     if mask is None:
         return None
     if element_of(mask.handle.type) is not dtypes.i1:
@@ -65,7 +66,7 @@ def fitting_mask(context: Context, function: str, mask: tensor | None, pointer: 
 
 
 @builtin
-def load(
+def load(  # noqa: PLR0917 (Triton's signature)
     context: Context,
     pointer: tensor,
     mask: tensor | None = None,
@@ -78,14 +79,16 @@ def load(
 ) -> tensor:
     """The values that a pointer, or each pointer of a tile, points to.
 
-    Where `mask` is false memory is not touched: the lane holds `other`, or is undefined without `other`. Mask and
-    other broadcast to the pointers; other is cast to what they point to. `boundary_check` and `padding_option` belong
-    to block pointers (X0146).
+    Where `mask` is false memory is not touched: the lane holds `other`, or is undefined without `other`. Mask
+    and other broadcast to the pointers; other is cast to what they point to. `boundary_check` and
+    `padding_option` belong to block pointers (X0146).
     """
     _no_block_pointer("load", boundary_check, padding_option)
     element = checked_pointer("load", pointer)
     if other is not None and mask is None:
-        raise fail("X0136", "tl.load: other has no meaning without a mask", help="pass mask=, or leave other out")
+        raise fail(
+            "X0136", "tl.load: other has no meaning without a mask", help="pass mask=, or leave other out"
+        )
     pointer = _all_lanes(context, pointer, mask, other)
     mask = fitting_mask(context, "load", mask, pointer)
     if other is not None:
@@ -119,7 +122,7 @@ def _no_block_pointer(function: str, boundary_check: Any, padding_option: str) -
 
 
 @builtin(member=True)
-def store(
+def store(  # noqa: PLR0917 (Triton's signature)
     context: Context,
     pointer: tensor,
     value: Operand,

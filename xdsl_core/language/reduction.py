@@ -32,7 +32,12 @@ def _flat(context: Context, source: tensor) -> tensor:
 
 
 def _along(
-    context: Context, function: str, source: tensor, axis: int | None, keep_dims: bool, make: Callable[..., Any]
+    context: Context,
+    function: str,
+    source: tensor,
+    axis: int | None,
+    keep_dims: bool,
+    make: Callable[..., Any],
 ) -> Any:
     """The results of `make(source, axis)` with the reduced axes kept as extent 1 where asked for.
 
@@ -40,7 +45,9 @@ def _along(
     """
     rank = len(source.shape)
     if not rank:
-        raise fail("X0134", f"tl.{function} needs a tile", label=describe(source), help="a scalar has no axes")
+        raise fail(
+            "X0134", f"tl.{function} needs a tile", label=describe(source), help="a scalar has no axes"
+        )
     if axis is None:
         flat = source if rank == 1 else _flat(context, source)
         results, kept = make(flat, 0), [0] * rank
@@ -102,14 +109,20 @@ def _extremum(name: str, reduction: Any, search: Any, word: str) -> Builtin:
         if isinstance(row, DType) and row.bits < 32:
             input = cast(context, input, dtypes.f32 if row.is_float else dtypes.i32)
         return _along(
-            context, name, input, axis, keep_dims, lambda source, along: context.emit(reduction, source, axis=along)
+            context,
+            name,
+            input,
+            axis,
+            keep_dims,
+            lambda source, along: context.emit(reduction, source, axis=along),
         )
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"""The {word} along an axis (None: of everything); NaN only where all are NaN.
 
-    Numbers narrower than 32 bits are compared, and returned, as float32 or int32. With `return_indices` the result is
-    the {word} and its index along the axis; of equal ones the first, with `return_indices_tie_break_left`.
+    Numbers narrower than 32 bits are compared, and returned, as float32 or int32. With `return_indices` the
+    result is the {word} and its index along the axis; of equal ones the first, with
+    `return_indices_tie_break_left`.
     """
     return Builtin(apply, member=True)
 
@@ -159,9 +172,16 @@ def _bits(name: str, definition: Any, word: str) -> Builtin:
     def apply(context: Context, input: tensor, axis: int | None = None, keep_dims: bool = False) -> tensor:
         row = element_of(input.handle.type)
         if not isinstance(row, DType) or row.is_float:
-            raise fail("X0131", f"tl.{name} takes integers and bools", label=describe(input), help="cast it first")
+            raise fail(
+                "X0131", f"tl.{name} takes integers and bools", label=describe(input), help="cast it first"
+            )
         return _along(  # type: ignore[no-any-return]
-            context, name, input, axis, keep_dims, lambda source, along: context.emit(definition, source, axis=along)
+            context,
+            name,
+            input,
+            axis,
+            keep_dims,
+            lambda source, along: context.emit(definition, source, axis=along),
         )
 
     apply.__name__ = apply.__qualname__ = name
@@ -218,8 +238,8 @@ def reduce(
 ) -> Any:
     """The elements along an axis combined two at a time by a jit function.
 
-    `input` is a tile, or a tuple of tiles of one shape: the function then takes (a1, a2, ..., b1, b2, ...) and returns
-    as many values. It should be associative.
+    `input` is a tile, or a tuple of tiles of one shape: the function then takes (a1, a2, ..., b1, b2, ...)
+    and returns as many values. It should be associative.
     """
     sources = _sources("reduce", input)
     rank = len(sources[0].shape)
@@ -239,7 +259,7 @@ def reduce(
 def associative_scan(
     context: Context, input: Any, axis: int, combine_fn: Callable[..., Any], reverse: bool = False
 ) -> Any:
-    """The running results of combining the elements along an axis by a jit function; from the end with `reverse`."""
+    """The elements along an axis combined up to each one by a jit function; from the end with `reverse`."""
     sources = _sources("associative_scan", input)
     place = checked_axis("associative_scan", axis, len(sources[0].shape))
     region = _combine(context, "associative_scan", sources, combine_fn)
@@ -270,4 +290,3 @@ def _running(name: str, definition: Any, word: str) -> Builtin:
 
 cumsum = _running("cumsum", ops.CumSum, "sum")
 cumprod = _running("cumprod", ops.CumProd, "product")
-

@@ -48,7 +48,9 @@ def scalar_of(context: Context, source: tensor) -> tensor:
         return source
     element = element_of(source.handle.type)
     if isinstance(element, PointerType):
-        raise fail("X0119", "a tile of pointers has no scalar form", label=describe(source), help="use the pointer")
+        raise fail(
+            "X0119", "a tile of pointers has no scalar form", label=describe(source), help="use the pointer"
+        )
     flat = source if len(source.shape) == 1 else context.emit(ops.Reshape, source, shape=(1,))
     # a reduction of one element is that element
     return context.emit(ops.ReduceMax if element.is_float else ops.ReduceOr, flat, axis=0)
@@ -78,8 +80,8 @@ def broadcast_to(context: Context, input: tensor, *shape: Any) -> tensor:
 def reshape(context: Context, input: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
     """The same elements in row-major order with another shape.
 
-    The shape is a tuple or single integers; the empty shape makes a scalar of a tile with one element. `can_reorder`
-    allows a backend to permute elements; none needs to.
+    The shape is a tuple or single integers; the empty shape makes a scalar of a tile with one element.
+    `can_reorder` allows a backend to permute elements; none needs to.
     """
     target = checked_shape("reshape", _flattened("reshape", "shape", shape))
     if prod(target) != input.numel:
@@ -142,7 +144,9 @@ def trans(context: Context, input: tensor, *dims: Any) -> tensor:
     rank = len(input.shape)
     if not order:
         if rank < 2:
-            raise fail("X0134", "tl.trans needs two axes to swap", label=describe(input), help="the tile has too few")
+            raise fail(
+                "X0134", "tl.trans needs two axes to swap", label=describe(input), help="the tile has too few"
+            )
         order = (*range(rank - 2), rank - 1, rank - 2)
     return _permute(context, "trans", input, order)
 

@@ -11,7 +11,7 @@ from xdsl_core.language.debug import static_assert
 from xdsl_core.language.elementwise import minimum
 from xdsl_core.language.iterators import static_range
 from xdsl_core.language.reduction import max, sum, xor_sum
-from xdsl_core.language.shape import reshape
+from xdsl_core.language.shape import checked_axis, expand_dims, reshape
 from xdsl_core.language.types import get_int_dtype
 from xdsl_core.language.values import constexpr
 
@@ -35,9 +35,8 @@ def _halvings(n: int) -> int:
 
 
 @constexpr_function
-def _last_axis_unless(dim: int | None, rank: int) -> int:
-    place = rank - 1 if dim is None else dim
-    return place + rank if place < 0 else place
+def _axis_or_last(function: str, dim: int | None, rank: int) -> int:
+    return checked_axis(function, -1 if dim is None else dim, rank)
 
 
 @standard
@@ -67,15 +66,18 @@ def sigmoid(x: Any) -> Any:
 @standard(member=True)
 def softmax(x: Any, dim: Any = None, *, keep_dims: Any = None, ieee_rounding: Any = False) -> Any:
     """exp(x - max) over its sum along the axis `dim`, the first one if None. `keep_dims` has no effect."""
-    axis: constexpr = 0 if dim is None else dim
-    shifted = x - max(x, axis, keep_dims=True)
-    numerator = math.exp(shifted)
+    return _softmax(x, 0 if dim is None else dim, ieee_rounding)
+
+
+@standard
+def _softmax(x: Any, axis: Any, ieee_rounding: Any) -> Any:
+    numerator = math.exp(x - max(x, axis, keep_dims=True))
     return math.fdiv(numerator, sum(numerator, axis, keep_dims=True), ieee_rounding)
 
 
 @standard
 def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> Any:
-    """The place of (i, j) of a row-major size_i x size_j grid when each `size_g` rows are walked column by column."""
+    """The place of (i, j) in a size_i x size_j grid when each `size_g` rows are walked column by column."""
     linear = i * size_j + j
     in_group = size_g * size_j
     first_row = linear // in_group * size_g
@@ -87,14 +89,17 @@ def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> Any:
 @standard(member=True)
 def flip(x: Any, dim: Any = None) -> Any:
     """The elements in reverse order along an axis (the last one if None) whose extent is a power of two."""
-    axis: constexpr = _last_axis_unless(dim, len(x.shape))
-    static_assert(0 <= axis and axis < len(x.shape), "tl.flip: the axis does not exist")
+    return _flip(x, _axis_or_last("flip", dim, len(x.shape)))
+
+
+@standard
+def _flip(x: Any, axis: Any) -> Any:
     static_assert(_power_of_two(x.shape[axis]), "tl.flip: the extent must be a power of two")
-    steps: constexpr = _halvings(x.shape[axis])
-    integer: constexpr = _integer_of_width(x.dtype.primitive_bitwidth, True)
+    bits = x.to(_integer_of_width(x.dtype.primitive_bitwidth, True), bitcast=True)
+    halves = (2,) * _halvings(x.shape[axis])
+    bits = reshape(bits, x.shape[:axis] + halves + x.shape[axis + 1 :])
     # along an axis of extent 2, a ^ (a ^ b) swaps the two halves
-    bits = reshape(x.to(integer, bitcast=True), x.shape[:axis] + (2,) * steps + x.shape[axis + 1 :])
-    for i in static_range(steps):
+    for i in static_range(_halvings(x.shape[axis])):
         bits = bits ^ xor_sum(bits, axis + i, True)
     return reshape(bits, x.shape).to(x.dtype, bitcast=True)
 
@@ -102,7 +107,11 @@ def flip(x: Any, dim: Any = None) -> Any:
 @standard
 def squeeze(x: Any, dim: constexpr) -> Any:
     """The tile without the axis `dim`, whose extent is 1."""
-    axis: constexpr = _last_axis_unless(dim, len(x.shape))
+    return _squeeze(x, _axis_or_last("squeeze", dim, len(x.shape)))
+
+
+@standard
+def _squeeze(x: Any, axis: Any) -> Any:
     static_assert(x.shape[axis] == 1, "tl.squeeze: the extent must be 1")
     return reshape(x, x.shape[:axis] + x.shape[axis + 1 :])
 
@@ -110,5 +119,4 @@ def squeeze(x: Any, dim: constexpr) -> Any:
 @standard
 def unsqueeze(x: Any, dim: constexpr) -> Any:
     """The tile with a new axis of extent 1 at the place `dim` of the result."""
-    axis: constexpr = _last_axis_unless(dim, len(x.shape) + 1)
-    return reshape(x, x.shape[:axis] + (1,) + x.shape[axis:])
+    return expand_dims(x, dim)

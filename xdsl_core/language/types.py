@@ -7,6 +7,8 @@ from functools import cache, cached_property
 from math import prod
 from typing import Any
 
+import ml_dtypes
+
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
 from xdsl_core.ir.types import PointerType, ScalarType, TileType, Type
@@ -15,7 +17,7 @@ from xdsl_core.ir.types import PointerType, ScalarType, TileType, Type
 _ROWS_BY_NAME = {(row.mangled if row.is_float else row.triton): row for row in dtypes.ALL}
 
 
-class dtype:  # noqa: N801 (a name of the language)
+class dtype:
     """The type of an element, or of a scalar: `tl.float32`, `tl.int8`, ... .
 
     `ir` is its row in `xdsl_core.dtypes`; it is None for `tl.void` and for pointers.
@@ -58,7 +60,7 @@ class dtype:  # noqa: N801 (a name of the language)
 
     @property
     def exponent_bias(self) -> int:
-        return 1 - int(dtypes.ml_dtypes.finfo(self.row.numpy).minexp)
+        return 1 - int(ml_dtypes.finfo(self.row.numpy).minexp)
 
     def is_floating(self) -> bool:
         return self.ir is not None and self.ir.is_float
@@ -121,7 +123,7 @@ class dtype:  # noqa: N801 (a name of the language)
         return f"tl.{self.ir.triton}" if self.ir is not None else f"tl.{self.name}"
 
 
-class pointer_type(dtype):  # noqa: N801
+class pointer_type(dtype):
     """The type of a pointer to elements of `element_ty`."""
 
     def __init__(self, element_ty: dtype, address_space: str = "global", const: bool = False) -> None:
@@ -148,7 +150,7 @@ class pointer_type(dtype):  # noqa: N801
         return f"tl.pointer_type({self.element_ty!r})"
 
 
-class block_type(dtype):  # noqa: N801
+class block_type(dtype):
     """The type of a tile: a static `shape` of elements of `element_ty`."""
 
     def __init__(self, element_ty: dtype, shape: Sequence[int]) -> None:
@@ -199,7 +201,7 @@ def language_type(type: Type) -> dtype:
     if isinstance(type, TileType):
         element = type.element
         inner = pointer_type(dtype_of_row(element.pointee)) if isinstance(element, PointerType) else None
-        return block_type(inner or dtype_of_row(element), type.shape)  # type: ignore[arg-type]
+        return block_type(inner or dtype_of_row(element), type.shape)
     if isinstance(type, PointerType):
         return pointer_type(dtype_of_row(type.pointee), type.space)
     if isinstance(type, ScalarType):

@@ -19,8 +19,8 @@ class PropagateNan(Enum):
     ALL = 1
 
 
-class tensor:  # noqa: N801 (a name of the language)
-    """A tile, a scalar or a pointer inside a kernel: a value of the IR with the questions Triton's tensors answer."""
+class tensor:
+    """A tile, a scalar or a pointer inside a kernel: a value of the IR with Triton's attributes."""
 
     __slots__ = ("handle",)
 
@@ -69,11 +69,11 @@ def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any
     return lambda self, other: constexpr(operation(unwrap(other), self.value))
 
 
-class constexpr:  # noqa: N801 (a name of the language)
+class constexpr:
     """A value known when compiling, with Python's arithmetic.
 
-    As an annotation (`BLOCK: tl.constexpr`) it says that a parameter or a local name is compile-time; called on a
-    value (`SIZE = tl.constexpr(64)`) it makes a global that kernels may read.
+    As an annotation (`BLOCK: tl.constexpr`) it says that a parameter or a local name is compile-time; called
+    on a value (`SIZE = tl.constexpr(64)`) it makes a global that kernels may read.
     """
 
     __slots__ = ("value",)
@@ -129,5 +129,5 @@ class constexpr:  # noqa: N801 (a name of the language)
         return f"constexpr[{self.value!r}]"
 
 
-class const:  # noqa: N801 (a name of the language)
+class const:
     """As an annotation: the pointer is only read from."""

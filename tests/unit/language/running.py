@@ -34,7 +34,9 @@ def build(function: Callable[..., Any] | JitSource, *args: Any, debug: bool = Fa
         parameter.name: spec(value, parameter.is_constexpr)
         for parameter, value in zip(source.parameters, args, strict=False)
     }
-    return build_module(source, {**given, **{name: Constant(value) for name, value in meta.items()}}, debug=debug)
+    return build_module(
+        source, {**given, **{name: Constant(value) for name, value in meta.items()}}, debug=debug
+    )
 
 
 def run(

@@ -279,7 +279,7 @@ def test_loop_that_runs_no_time(n: int, expected: list[float], last: int) -> Non
         i = tl.arange(0, 4)
         acc = tl.full([4], 7.0, tl.float32)
         last = -1
-        for k in range(0, n):
+        for k in range(n):
             acc += tl.load(x + k * 4 + i)
             last = k
         tl.store(out + i, acc)
@@ -294,7 +294,7 @@ def test_loop_that_runs_no_time(n: int, expected: list[float], last: int) -> Non
 def test_carried_variable_must_keep_its_type() -> None:
     def kernel(x, n):
         acc = tl.zeros([8], tl.float16)
-        for k in range(0, n):
+        for k in range(n):
             acc += tl.load(x + k * 8 + tl.arange(0, 8))
         tl.store(x + tl.arange(0, 8), acc)
 
@@ -321,7 +321,9 @@ def test_early_return() -> None:
     assert out.tolist() == [1, 2, 3, 4, 5, 6] + [-1] * 10
 
 
-@pytest.mark.parametrize(("values", "expected"), [([1, 0, 0], -1), ([1, 0, 2], 1), ([0, 0, 0], 1), ([1, 5, 0], 1)])
+@pytest.mark.parametrize(
+    ("values", "expected"), [([1, 0, 0], -1), ([1, 0, 2], 1), ([0, 0, 0], 1), ([1, 5, 0], 1)]
+)
 def test_chained_or(values: list[int], expected: int) -> None:
     def kernel(x, out):
         a, b, c = tl.load(x) != 1, tl.load(x + 1) != 0, tl.load(x + 2) != 0

@@ -1,7 +1,7 @@
 """`if` statements and conditional expressions, and functions that return from inside them.
 
-Control flow stays structured. When one branch returns, the statements after the `if` move into the other one. When a
-branch returns on some of its own paths only, a flag says so and guards what follows.
+Control flow stays structured. When one branch returns, the statements after the `if` move into the other one.
+When a branch returns on some of its own paths only, a flag says so and guards what follows.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl_core import ops
-from xdsl_core.dtypes import i1
 from xdsl_core.diagnostics import Location, error
+from xdsl_core.dtypes import i1
 from xdsl_core.frontend.python.dispatch import Done, Maybe, Outcome, Rest, Returned, evaluate, execute
 from xdsl_core.frontend.python.frame import Frame, name_values
 from xdsl_core.frontend.python.merging import Differ, Side, agree, flatten, form, rebuild, same
@@ -135,7 +135,9 @@ def _joined_definitions(before: dict[str, Location], then: Branch, otherwise: Br
     """Where variables got their values: in the first arm that gave them one, else before the branch."""
     found = dict(before)
     for branch in (otherwise, then):
-        found.update({name: place for name, place in branch.definitions.items() if before.get(name) is not place})
+        found.update(
+            {name: place for name, place in branch.definitions.items() if before.get(name) is not place}
+        )
     return found
 
 
@@ -291,7 +293,7 @@ def choose(frame: Frame, node: ast.IfExp, condition: tensor) -> Any:
     then, otherwise = _arm(frame, run(node.body)), _arm(frame, run(node.orelse))
     joint = _Joint(frame, then, otherwise)
     try:
-        left, right = agree(*values, joint.left, joint.right)
+        left, right = agree(values[0], values[1], joint.left, joint.right)
     except Differ:
         raise frame.fail(
             node,
@@ -304,5 +306,3 @@ def choose(frame: Frame, node: ast.IfExp, condition: tensor) -> Any:
         return left
     joint.pairs[_RESULT] = (left, right)
     return joint.build(condition)[_RESULT]
-
-

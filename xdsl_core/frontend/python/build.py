@@ -23,15 +23,18 @@ from xdsl_core.language.values import tensor
 def build_module(source: JitSource, arguments: Mapping[str, ArgumentSpec], *, debug: bool = False) -> Module:
     """The tile IR of a kernel for arguments of these kinds.
 
-    Its one function has a parameter for each argument that is no Constant, in the kernel's order. With `debug`,
-    assertions of the running kernel are compiled in. Raises CompilationError with up to ten mistakes.
+    Its one function has a parameter for each argument that is no Constant, in the kernel's order. With
+    `debug`, assertions of the running kernel are compiled in. Raises CompilationError with up to ten
+    mistakes.
     """
     specs = _specs(source, arguments)
     passed = {name: spec for name, spec in specs.items() if not isinstance(spec, Constant)}
     function = Function(
         source.name,
         [(name, _type(spec)) for name, spec in passed.items()],
-        parameter_attributes=[{"divisible_by": 16} if spec.divisible_by_16 else {} for spec in passed.values()],
+        parameter_attributes=[
+            {"divisible_by": 16} if spec.divisible_by_16 else {} for spec in passed.values()
+        ],
         location=source.locate(source.tree),
     )
     builder = Builder(function.block, location=function.location)

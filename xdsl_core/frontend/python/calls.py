@@ -95,13 +95,15 @@ def call(frame: Frame, function: Any, args: Sequence[Any], kwargs: Mapping[str, 
 
 
 def _call_python(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A call on compile-time values. X0113 for Python functions that do not say they may be called by kernels."""
+    """A call on compile-time values. X0113 for Python functions that are not meant for kernels."""
     if isinstance(function, FunctionType):
         raise _not_callable(function, ())
     if isinstance(function, constexpr) or function is constexpr:
         return normal(constexpr(*args))
     if not callable(function):
-        raise fail("X0113", f"{function!r} cannot be called", help="call functions of tl, or helpers with @xdsl.jit")
+        raise fail(
+            "X0113", f"{function!r} cannot be called", help="call functions of tl, or helpers with @xdsl.jit"
+        )
     name = getattr(function, "__name__", repr(function))
     return compile_time.run(f"{name}(...)", function, args, kwargs)
 
@@ -112,7 +114,7 @@ def _not_callable(function: Any, values: Sequence[Any]) -> Exception:
         return fail(
             "X0113",
             f"{name} is an ordinary Python function",
-            help="decorate it with @xdsl.jit, or with @tl.constexpr_function if it computes on compile-time values",
+            help="decorate it with @xdsl.jit, or @tl.constexpr_function if it computes when compiling",
         )
     label = ", ".join(describe(value) for value in values if isinstance(value, tensor))
     if isinstance(function, ConstexprFunction) or callable(function):
@@ -121,7 +123,9 @@ def _not_callable(function: Any, values: Sequence[Any]) -> Exception:
             "X0111",
             f"{name} needs compile-time values",
             label=label,
-            help=f"use tl.{instead}, which works on tensors" if instead else "annotate its arguments: tl.constexpr",
+            help=f"use tl.{instead}, which works on tensors"
+            if instead
+            else "annotate its arguments: tl.constexpr",
         )
     return fail("X0113", f"{name} cannot be called", help="call functions of tl, or helpers with @xdsl.jit")
 
@@ -145,7 +149,11 @@ def member_of(frame: Frame, node: ast.Attribute, value: tensor) -> Any:
     if function is not None:
         return Member(function, value)
     near = difflib.get_close_matches(name, [*_ATTRIBUTES, *_members()], n=1)
-    help = f"did you mean {near[0]}?" if near else "tensors have dtype, shape, T and methods such as to, sum, reshape"
+    help = (
+        f"did you mean {near[0]}?"
+        if near
+        else "tensors have dtype, shape, T and methods such as to, sum, reshape"
+    )
     raise frame.fail(node, "X0114", f"tensors have no attribute {name}", label=describe(value), help=help)
 
 
@@ -228,4 +236,3 @@ def _special() -> dict[Any, Callable[..., Any]]:
         builtins.list: lambda frame, *values: tuple(values[0]) if values else (),
         builtins.type: lambda frame, value: tensor if isinstance(value, tensor) else type(value),
     }
-

@@ -6,13 +6,17 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from xdsl_core.diagnostics import XdslError
 from xdsl_core.language.context import fail
 from xdsl_core.language.values import constexpr, tensor
 
 # Python functions that kernels may call; those that take tensors have a form of their own in `calls`.
 PYTHON_FUNCTIONS = frozenset(
-    ("range", "len", "int", "float", "bool", "str", "isinstance", "getattr", "hasattr", "tuple", "list")
-    + ("min", "max", "abs", "sum", "print", "type", "repr", "any", "all", "zip", "enumerate", "reversed", "slice")
+    (
+        *("range", "len", "int", "float", "bool", "str", "repr", "isinstance", "type", "getattr", "hasattr"),
+        *("tuple", "list", "slice", "min", "max", "abs", "sum", "any", "all", "zip", "enumerate", "reversed"),
+        "print",
+    )
 )
 
 MEMBERSHIP: dict[str, Callable[[Any, Any], bool]] = {
@@ -30,13 +34,19 @@ def holds_tensor(value: Any) -> bool:
     return isinstance(value, tuple | list) and any(map(holds_tensor, value))
 
 
-def run(what: str, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
-    """The result of a Python function on compile-time values. X0110 with Python's own words where it raises."""
+def run(
+    what: str, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+) -> Any:
+    """The result of a Python function on compile-time values. X0110 with Python's words where it raises."""
     try:
         result = function(*args, **(kwargs or {}))
+    except XdslError:
+        raise
     except Exception as problem:
         text = f"{type(problem).__name__}: {problem}"
-        raise fail("X0110", f"{what} fails when compiling: {text}", help="its operands are compile-time values") from None
+        raise fail(
+            "X0110", f"{what} fails when compiling: {text}", help="its operands are compile-time values"
+        ) from None
     return normal(result)
 
 

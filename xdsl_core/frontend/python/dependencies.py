@@ -48,7 +48,7 @@ def _reads(source: JitSource) -> tuple[tuple[JitSource, tuple[str, ...]], ...]:
         found: list[tuple[JitSource, tuple[str, ...]]] = []
         _collect(source, set(), found)
         known = source.__dict__["_reads"] = tuple(found)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _collect(source: JitSource, seen: set[int], found: list[tuple[JitSource, tuple[str, ...]]]) -> None:
@@ -71,7 +71,7 @@ def _paths(source: JitSource) -> tuple[tuple[str, ...], ...]:
         known = source.__dict__["_paths"] = tuple(
             path for path in dict.fromkeys(_dotted(source.tree)) if path[0] not in own
         )
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _loads(name: ast.Name) -> bool:

@@ -65,7 +65,9 @@ def evaluate(frame: Frame, node: ast.expr) -> Any:
     handler = _handlers()[0].get(kind)
     if handler is None:
         word = _WORDS.get(kind, kind.__name__)
-        raise frame.fail(node, "X0105", f"{word} cannot be used in kernels", help=_ADVICE.get(kind, _EXPRESSION_HELP))
+        raise frame.fail(
+            node, "X0105", f"{word} cannot be used in kernels", help=_ADVICE.get(kind, _EXPRESSION_HELP)
+        )
     builder = frame.context.builder
     outer = builder.location
     builder.location = frame.locate(node)
@@ -87,7 +89,7 @@ def execute(frame: Frame, statements: Rest) -> Outcome:
 
 
 def _step(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
-    """Run one statement. A mistake is noted, what depends on it is left out, and the next statement follows."""
+    """Run one statement. A mistake is noted, what depends on it is left out, the next statement follows."""
     builder = frame.context.builder
     outer = builder.location
     builder.location = frame.locate(node)
@@ -120,7 +122,9 @@ def _internal(frame: Frame, node: ast.stmt, problem: Exception) -> CompilationEr
 
 
 def _unsupported(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
-    word, help = _STATEMENT_WORDS.get(type(node), (type(node).__name__, "kernels use assignments, calls, if, for, while"))
+    word, help = _STATEMENT_WORDS.get(
+        type(node), (type(node).__name__, "kernels use assignments, calls, if, for, while")
+    )
     raise CompilationError(
         error("X0104", f"{word} cannot be used in kernels", location=frame.locate(node), help=help)
     )

@@ -169,7 +169,9 @@ def _elements(frame: Frame, nodes: Iterable[ast.expr]) -> Iterator[Any]:
 def _comprehension(frame: Frame, node: ast.ListComp) -> tuple[Any, ...]:
     """A comprehension over a tuple, unrolled when compiling."""
     if len(node.generators) != 1:
-        raise frame.fail(node, "X0105", "nested comprehensions cannot be used in kernels", help="write two loops")
+        raise frame.fail(
+            node, "X0105", "nested comprehensions cannot be used in kernels", help="write two loops"
+        )
     loop = node.generators[0]
     source = normal(evaluate(frame, loop.iter))
     if isinstance(source, range):
@@ -254,7 +256,7 @@ def _index(frame: Frame, node: ast.Subscript, value: tensor, indices: tuple[Any,
                 "X0117",
                 "a tile can be indexed with None and : only",
                 label=f"{describe(value)}, the index holds {_short(index)}",
-                help="load what is needed through pointers, or reduce with tl.sum(tl.where(offsets == i, x, 0))",
+                help="load what is needed through pointers, or pick it: tl.sum(tl.where(offsets == i, x, 0))",
             )
     if taken > len(value.shape):
         raise frame.fail(
@@ -272,6 +274,9 @@ def _joined(frame: Frame, node: ast.JoinedStr) -> str:
     return "".join(_piece(frame, value) for value in node.values)
 
 
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
+
+
 def _piece(frame: Frame, node: ast.expr) -> str:
     if not isinstance(node, ast.FormattedValue):
         return str(evaluate(frame, node))
@@ -285,9 +290,9 @@ def _piece(frame: Frame, node: ast.expr) -> str:
             help='pass it to the function instead: tl.device_print("x", x)',
         )
     if node.conversion >= 0:
-        value = {"s": str, "r": repr, "a": ascii}[chr(node.conversion)](value)
+        value = _CONVERSIONS[chr(node.conversion)](value)
     layout = "" if node.format_spec is None else _joined(frame, node.format_spec)  # type: ignore[arg-type]
-    return compile_time.run("the f-string", format, (value, layout))  # type: ignore[no-any-return]
+    return str(compile_time.run("the f-string", format, (value, layout)))
 
 
 def _named(frame: Frame, node: ast.NamedExpr) -> Any:

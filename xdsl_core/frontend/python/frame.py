@@ -23,9 +23,10 @@ from xdsl_core.language.values import constexpr, tensor, unwrap
 class Frame:
     """One function being built: its names, where its ops go, and where mistakes are collected.
 
-    A variable is a tensor, a tuple, or a plain Python value known when compiling. `constants` are the names declared
-    `tl.constexpr`, `definitions` says where a variable got its value, `loops` the loops of the running kernel that
-    enclose the current statement, `callers` the chain of calls that led here (innermost first).
+    A variable is a tensor, a tuple, or a plain Python value known when compiling. `constants` are the names
+    declared `tl.constexpr`, `definitions` says where a variable got its value, `loops` the loops of the
+    running kernel that enclose the current statement, `callers` the chain of calls that led here (innermost
+    first).
     """
 
     source: JitSource
@@ -50,9 +51,11 @@ class Frame:
             known = self.locations[node] = self.source.locate(node, self.callers)
         return known
 
-    def fail(self, node: ast.AST, code: str, message: str, **parts: str) -> CompilationError:
+    def fail(
+        self, node: ast.AST, code: str, message: str, *, label: str = "", help: str = ""
+    ) -> CompilationError:
         """The error to raise for a node."""
-        return CompilationError(error(code, message, location=self.locate(node), **parts))
+        return CompilationError(error(code, message, location=self.locate(node), label=label, help=help))
 
     def report(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Note mistakes; those in a function of the language say which one."""
@@ -97,7 +100,7 @@ class Frame:
         return self.fail(node, "X0103", f"{node.id} is not defined", help=help)
 
     def _global(self, node: ast.Name, value: Any) -> Any:
-        """A global's value if kernels may read it. X0102 otherwise: it could change without the kernel noticing."""
+        """A global's value if kernels may read it. X0102 otherwise: it could change unnoticed."""
         if isinstance(value, constexpr):
             return value.value
         if readable(value) or node.id in self.source.globals.get("__annotations__", {}):
@@ -114,7 +117,7 @@ class Frame:
 
 
 def readable(value: Any) -> bool:
-    """True for globals that kernels may read: modules, types, functions of the language, dtypes, helpers, None."""
+    """True for globals that kernels may read: modules, types, dtypes, helpers, the language, None."""
     kinds = (ModuleType, type, Builtin, ConstexprFunction, dtype)
     return value is None or isinstance(value, kinds) or source_of(value) is not None or callable_of_c(value)
 

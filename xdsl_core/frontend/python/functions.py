@@ -43,8 +43,8 @@ def inline(
 ) -> Any:
     """The result of a helper, built at the end of the caller's block.
 
-    What happens in a function of the language (`library`) is placed where that is called. X0112 where the arguments
-    do not fit, X0141 where helpers call one another without end.
+    What happens in a function of the language (`library`) is placed where that is called. X0112 where the
+    arguments do not fit, X0141 where helpers call one another without end.
     """
     here = frame.context.builder.location
     callers = (replace(here, callers=()), *frame.callers)
@@ -72,7 +72,9 @@ def _bind_arguments(inner: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]
     for parameter in source.parameters:
         name = parameter.name
         if parameter.kind is PythonParameter.VAR_KEYWORD:
-            raise fail("X0112", f"{source.name} takes **{name}", help="helpers name all their keyword parameters")
+            raise fail(
+                "X0112", f"{source.name} takes **{name}", help="helpers name all their keyword parameters"
+            )
         variadic = parameter.kind is PythonParameter.VAR_POSITIONAL
         default = () if variadic else parameter.default
         value = normal(given.get(name, default))

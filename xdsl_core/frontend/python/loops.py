@@ -33,7 +33,8 @@ MOST_UNROLLED = 10_000
 class Carried:
     """Variables that a loop hands from one iteration to the next, with their values before it.
 
-    `fixed` are compile-time variables that the body assigns too, `definitions` says where all got their values.
+    `fixed` are compile-time variables that the body assigns too, `definitions` says where all got their
+    values.
     """
 
     values: dict[str, Any]
@@ -60,7 +61,9 @@ def run_for(frame: Frame, node: ast.For, rest: Rest) -> Done | None:
     """Build a `for` over range, tl.range or tl.static_range."""
     _no_else(frame, node, node.orelse)
     if not isinstance(node.target, ast.Name):
-        raise frame.fail(node.target, "X0118", "a loop counts in one variable", help="write for i in range(...)")
+        raise frame.fail(
+            node.target, "X0118", "a loop counts in one variable", help="write for i in range(...)"
+        )
     iterator = _iterator(frame, node)
     if isinstance(iterator, iterators.static_range):
         return _unroll(frame, node, node.target, iterator, rest)
@@ -70,7 +73,9 @@ def run_for(frame: Frame, node: ast.For, rest: Rest) -> Done | None:
 
 def _no_else(frame: Frame, node: ast.stmt, orelse: Sequence[ast.stmt]) -> None:
     if orelse:
-        raise frame.fail(node, "X0144", "loops in kernels have no else", help="put the statements after the loop")
+        raise frame.fail(
+            node, "X0144", "loops in kernels have no else", help="put the statements after the loop"
+        )
 
 
 def _iterator(frame: Frame, node: ast.For) -> iterators.range | iterators.static_range:
@@ -86,10 +91,12 @@ def _iterator(frame: Frame, node: ast.For) -> iterators.range | iterators.static
             ]
             options = {str(one.arg): evaluate(frame, one.value) for one in node.iter.keywords}
             try:
-                return kind(*args, **options)  # type: ignore[no-any-return]
+                return kind(*args, **options)
             except TypeError as problem:
                 text = str(problem).replace("__init__()", "range")
-                raise frame.fail(node.iter, "X0112", text, help="range(end), or range(start, end, step)") from None
+                raise frame.fail(
+                    node.iter, "X0112", text, help="range(end), or range(start, end, step)"
+                ) from None
     raise frame.fail(
         node.iter,
         "X0128",
@@ -104,7 +111,7 @@ def _unroll(
     """Run the body once for each value when compiling."""
     for bound in iterator.bounds:
         if isinstance(bound, tensor):
-            raise run_time_value("a bound of tl.static_range", bound).at(frame.locate(node.iter))  # type: ignore[attr-defined]
+            raise run_time_value("a bound of tl.static_range", bound)
     start, end, step = map(unwrap, iterator.bounds)
     if step == 0:
         raise frame.fail(node.iter, "X0129", "the step of a loop cannot be 0")
@@ -131,7 +138,8 @@ def _unroll(
 def _remaining(node: ast.For, values: range) -> ast.expr:
     assert isinstance(node.iter, ast.Call)
     bounds: list[ast.expr] = [
-        ast.copy_location(ast.Constant(value), node.iter) for value in (values.start, values.stop, values.step)
+        ast.copy_location(ast.Constant(value), node.iter)
+        for value in (values.start, values.stop, values.step)
     ]
     return ast.copy_location(ast.Call(node.iter.func, bounds, []), node.iter)
 
@@ -156,7 +164,9 @@ def _counted(frame: Frame, node: ast.For, target: ast.Name, iterator: iterators.
     inside = frame.definitions
     frame.variables, frame.definitions = outer
     regions = [Region([block])]
-    op = frame.context.build(ops.For, lower, upper, step, carried.tensors, regions=regions, **_hints(iterator))
+    op = frame.context.build(
+        ops.For, lower, upper, step, carried.tensors, regions=regions, **_hints(iterator)
+    )
     carried.bind(frame, op.results)
     _leave(frame, node, carried, inside)
     problem = error(
@@ -180,7 +190,9 @@ def _bounds(frame: Frame, node: ast.For, iterator: iterators.range) -> tuple[ten
     if downwards:
         start, end, step = end, start, -step
     if not isinstance(step, tensor) and step == 0:
-        raise frame.fail(node.iter, "X0129", "the step of a loop cannot be 0", help="give a step of 1 or more")
+        raise frame.fail(
+            node.iter, "X0129", "the step of a loop cannot be 0", help="give a step of 1 or more"
+        )
     bounds = [_bound(frame, node, value) for value in (start, end, step)]
     dtype = dtype_of(bounds[0].handle.type)
     for bound in bounds[1:]:
@@ -297,14 +309,14 @@ def _report_changed_constant(frame: Frame, node: ast.stmt, name: str, carried: C
         f"{name} is compile-time and cannot change in a loop of the running kernel",
         location=frame.definitions.get(name) or frame.locate(node),
         label=f"{name} is {carried.fixed[name]!r} before the loop",
-        help="use another name in the loop, or start from a value of the running kernel; tl.static_range unrolls",
+        help="use another name in the loop, or unroll it with tl.static_range",
     )
     first = _first_definition(frame, carried, name)
     frame.report((problem.with_note("note", f"{name} gets its compile-time value here", first),))
 
 
 def _drop_unchanged(carried: Carried, last: dict[str, list[tensor]], block: Block) -> None:
-    """Carry no variable that every iteration hands on as it got it: the body reads the value from before the loop."""
+    """Carry no variable that every iteration hands on as it got it: it is read from before the loop."""
     place = len(block.arguments) - len(carried.tensors)
     for name, initial in list(carried.values.items()):
         before = flatten(initial)
@@ -375,4 +387,3 @@ def _while_condition(frame: Frame, node: ast.While) -> tensor | None:
         "the condition of this loop is compile-time and true: it would never end",
         help="use a condition of the running kernel, for or tl.static_range; there is no break",
     )
-

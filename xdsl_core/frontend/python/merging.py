@@ -58,7 +58,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def agree(left: Any, right: Any, left_side: Side, right_side: Side) -> tuple[Any, Any]:
-    """Both values in one form, numbers turned into constants where they differ. Differ where that is impossible."""
+    """Both values in one form; numbers that differ become constants. Differ where that is impossible."""
     if same(left, right):
         return left, right
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):

@@ -42,7 +42,12 @@ class Problems:
         """Add diagnostics. TooMany once LIMIT are there."""
         known = {(one.code, one.location.file, one.location.line, one.location.column) for one in self.found}
         for diagnostic in diagnostics:
-            place = (diagnostic.code, diagnostic.location.file, diagnostic.location.line, diagnostic.location.column)
+            place = (
+                diagnostic.code,
+                diagnostic.location.file,
+                diagnostic.location.line,
+                diagnostic.location.column,
+            )
             if place not in known:
                 self.found.append(diagnostic)
         if len(self.found) >= LIMIT:

@@ -73,7 +73,7 @@ class JitSource:
                     "X0109",
                     f"Python has no source text for {self.name}",
                     location=Location(self.file, 0),
-                    help="define the kernel in a file; functions typed at a prompt or made by exec have no text",
+                    help="define it in a file; functions typed at a prompt or made by exec have no text",
                 )
             ) from None
 
@@ -115,7 +115,7 @@ class JitSource:
     def closure(self) -> dict[str, Any]:
         """Names of enclosing functions that the text may use; those not yet set are left out."""
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        return {name: cell for name, cell in cells}
+        return dict(cells)
 
     def look_up(self, name: str) -> Any:
         """The value of a global or of an enclosing function's variable; MISSING where there is none."""
@@ -142,7 +142,7 @@ class JitSource:
         )
 
     def dependency_key(self) -> str:
-        """A content hash: this function, the helpers it reaches, and the compile-time globals all of them read.
+        """A content hash: this function, the helpers it reaches, and the compile-time globals they read.
 
         Equal keys mean equal IR for equal arguments. Values are read anew at each call, texts are not.
         """

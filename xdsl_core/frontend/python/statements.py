@@ -86,7 +86,9 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Any) -> tuple[Any
         if isinstance(one, ast.Starred):
             raise _bad_target(frame, one)
     if len(value) != wanted:
-        raise frame.fail(target, "X0116", f"{len(value)} values for {wanted} names", help="name each value once")
+        raise frame.fail(
+            target, "X0116", f"{len(value)} values for {wanted} names", help="name each value once"
+        )
     return value
 
 
@@ -166,7 +168,9 @@ def _assert(frame: Frame, node: ast.Assert, rest: Rest) -> None:
         return
     if not condition:
         text = "" if node.msg is None else f": {evaluate(frame, node.msg)}"
-        raise fail("X0130", f"assertion failed{text}", help="the condition is false for these compile-time values")
+        raise fail(
+            "X0130", f"assertion failed{text}", help="the condition is false for these compile-time values"
+        )
 
 
 def _delete(frame: Frame, node: ast.Delete, rest: Rest) -> None:

@@ -1,1 +1,1 @@
-"""The rules of the language's operators: promotion, conversion, broadcasting. Every implicit conversion is made here."""
+"""The rules of the language's operators: every implicit promotion, conversion and broadcast is made here."""

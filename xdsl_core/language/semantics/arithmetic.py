@@ -15,9 +15,10 @@ from xdsl_core.language.values import Operand, PropagateNan, tensor
 
 
 def unify(context: Context, *operands: Operand, division: bool = False) -> tuple[tensor, ...]:
-    """All operands in their common dtype and shape. Python numbers do not widen tensors of their kind or above.
+    """All operands in their common dtype and shape. Python numbers do not widen tensors of their kind.
 
-    X0119 for pointers, X0120 for mixed signs in a division, X0121 for literals out of range, X0122 for shapes.
+    X0119 for pointers, X0120 for mixed signs in a division, X0121 for literals out of range, X0122 for
+    shapes.
     """
     element = _common_dtype(operands, division)
     shape = _common_shape(operands)
@@ -94,7 +95,9 @@ _BOOL_FORMS: dict[Any, Any] = {
 }
 
 
-def _arithmetic(context: Context, definition: Any, left: Operand, right: Operand, **attributes: Any) -> tensor:
+def _arithmetic(
+    context: Context, definition: Any, left: Operand, right: Operand, **attributes: Any
+) -> tensor:
     left, right = unify(context, left, right)
     if _dtype(left).is_bool:
         return context.emit(_BOOL_FORMS[definition], left, right)
@@ -127,7 +130,11 @@ def offset(context: Context, pointer: tensor, distance: Operand) -> tensor:
     amount = to_tensor(context, distance)
     element = element_of(amount.handle.type)
     if isinstance(element, PointerType) or element.is_float:
-        what = "two pointers cannot be added" if isinstance(element, PointerType) else f"a pointer takes no {element} offset"
+        what = (
+            "two pointers cannot be added"
+            if isinstance(element, PointerType)
+            else f"a pointer takes no {element} offset"
+        )
         raise fail(
             "X0119",
             what,
@@ -308,5 +315,3 @@ def _pointers(context: Context, left: Operand, right: Operand) -> tuple[tensor, 
             help="cast one with .to(tl.pointer_type(...))",
         )
     return values
-
-

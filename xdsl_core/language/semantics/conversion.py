@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,14 @@ _EXACT_INTEGER = 1 << 53  # the integers up to here are numbers of f64
 def constant(context: Context, value: Number, element: DType, shape: tuple[int, ...] = ()) -> tensor:
     """A constant of an element type, as a scalar or in every lane of a tile.
 
-    X0121 where an integer does not fit, or a float with a fraction (or no finite value) is asked to be an integer.
+    X0121 where an integer does not fit, or a float with a fraction (or no finite value) is asked to be an
+    integer.
     """
     if element.is_float:
         value = float(value)
     elif element.is_bool:
         value = bool(value)
-    elif value != value or value in (float("inf"), float("-inf")) or int(value) != value:
+    elif not isfinite(value) or int(value) != value:
         raise fail("X0121", f"{value} is no value of {element}", help="cast a float constant with .to(...)")
     else:
         value = int(value)
@@ -49,8 +51,10 @@ def to_tensor(context: Context, value: Operand) -> tensor:
 
 
 def converted(context: Context, value: Operand, element: Element, shape: tuple[int, ...]) -> tensor:
-    """What `cast` makes of a tensor; a Python number becomes one constant in every lane of a shape where that is the
-    same as its own constant cast."""
+    """What `cast` makes of an operand.
+
+    A Python number becomes one constant in every lane of a shape, where that is the same as its own constant cast.
+    """
     if isinstance(value, tensor) or isinstance(element, PointerType):
         return cast(context, to_tensor(context, value), element)
     own = literal_dtype(value)
@@ -72,8 +76,8 @@ def element_type(target: dtype) -> Element:
 def cast(context: Context, source: tensor, target: Element, rounding: str | None = None) -> tensor:
     """The same values as another element type.
 
-    Floats become integers by truncation, numbers become bool by `!= 0`, integers wrap. X0132 where no such conversion
-    exists or `rounding` is given for anything but a float made narrower.
+    Floats become integers by truncation, numbers become bool by `!= 0`, integers wrap. X0132 where no such
+    conversion exists or `rounding` is given for anything but a float made narrower.
     """
     element = element_of(source.handle.type)
     if element == target:
@@ -87,7 +91,11 @@ def _rounding(source: DType, target: DType, rounding: str | None) -> str | None:
     if rounding is None:
         return None
     if rounding not in ROUNDINGS:
-        raise fail("X0138", f"no rounding mode {rounding!r}", help="use 'rtne' (to nearest even) or 'rtz' (toward zero)")
+        raise fail(
+            "X0138",
+            f"no rounding mode {rounding!r}",
+            help="use 'rtne' (to nearest even) or 'rtz' (toward zero)",
+        )
     if not (source.is_float and target.is_float and target.bits < source.bits):
         raise fail(
             "X0132",

@@ -1,10 +1,13 @@
 """Which dtype an operation computes in: Triton's rules.
 
-https://triton-lang.org/main/python-api/triton-semantics.html states them. A Python number (a literal or a constexpr)
-of a kind not above the other operand's kind (bool < integer < float) takes part in the computation without widening it.
+https://triton-lang.org/main/python-api/triton-semantics.html states them. A Python number (a literal or a
+constexpr) of a kind not above the other operand's kind (bool < integer < float) takes part in the computation
+without widening it.
 """
 
 from __future__ import annotations
+
+from math import isfinite
 
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
@@ -18,8 +21,10 @@ _INTEGER_LITERALS = (dtypes.i32, dtypes.u32, dtypes.i64, dtypes.u64)
 
 
 def literal_dtype(value: Number) -> DType:
-    """The dtype a Python number has on its own: bool; the first of i32, u32, i64, u64 that holds it; f32, or f64
-    where f32 would overflow or be subnormal.
+    """The dtype a Python number has on its own.
+
+    i1 for bools; the first of i32, u32, i64, u64 that holds an integer; f32 for floats, or f64 where f32
+    would overflow or be subnormal.
 
     X0121 for integers beyond 64 bits.
     """
@@ -29,14 +34,16 @@ def literal_dtype(value: Number) -> DType:
         for dtype in _INTEGER_LITERALS:
             if dtype.lowest <= value <= dtype.highest:
                 return dtype
-        raise fail("X0121", f"the integer {value} does not fit in 64 bits", help="use a float, or split the number")
+        raise fail(
+            "X0121", f"the integer {value} does not fit in 64 bits", help="use a float, or split the number"
+        )
     magnitude = abs(value)
-    special = value != value or magnitude in (0.0, float("inf"))
+    special = magnitude == 0.0 or not isfinite(value)
     return dtypes.f32 if special or _LEAST_NORMAL_F32 <= magnitude <= _LARGEST_F32 else dtypes.f64
 
 
 def promote_integers(left: DType, right: DType) -> DType:
-    """C's usual arithmetic conversions without the promotion to int: the wider one, unsigned on a tie of widths."""
+    """C's usual arithmetic conversions without the promotion to int: the wider one, unsigned on a tie."""
     if left.is_signed == right.is_signed:
         return left if left.bits > right.bits else right
     unsigned, signed = (right, left) if left.is_signed else (left, right)
