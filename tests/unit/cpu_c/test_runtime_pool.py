@@ -131,6 +131,14 @@ def test_estimate_follows_the_work(make: Callable[[int], Launcher]) -> None:
     assert launcher.ns_per_program < 50_000
 
 
+def test_estimate_counts_launches_whose_programs_all_ran_on_workers(make: Callable[[int], Launcher]) -> None:
+    launcher = make(2)
+    for _ in range(300):
+        launcher.ns_per_program = 1e5
+        run(launcher, 2, 20_000)
+        assert launcher.ns_per_program != 1e5
+
+
 def test_workers_sleep_soon_after_a_launch(make: Callable[[int], Launcher]) -> None:
     run(make(2), 2, 5_000_000)
     time.sleep(0.05)

@@ -50,6 +50,7 @@ static struct {
     const uint64_t *slots;
     int64_t programs, chunk;
     _Alignas(CACHE_LINE) int64_t next;       /* first program nobody has taken */
+    int64_t busy_ns;                         /* time that all threads together spent in programs */
     _Alignas(CACHE_LINE) uint32_t generation; /* counts jobs; idle workers wait for it to change */
     _Alignas(CACHE_LINE) uint32_t gate;
     uint32_t sleepers; /* workers asleep on `generation` */
@@ -146,19 +147,25 @@ void *xdsl_scratch(size_t bytes)
     return mine->block;
 }
 
-/* Run chunks of the current job until none is left; returns how many programs this thread ran. */
-static int64_t run_chunks(void)
+static int64_t now_ns(void)
 {
-    const int64_t programs = pool.programs, chunk = pool.chunk;
-    int64_t done = 0;
-    for (;;) {
-        int64_t first = __atomic_fetch_add(&pool.next, chunk, __ATOMIC_RELAXED);
-        if (first >= programs)
-            return done;
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Run chunks of the current job until none is left, and add the time they took to the job's. */
+static void run_chunks(void)
+{
+    const int64_t programs = pool.programs, chunk = pool.chunk, start = now_ns();
+    int64_t first, done = 0;
+    while ((first = __atomic_fetch_add(&pool.next, chunk, __ATOMIC_RELAXED)) < programs) {
         int64_t last = programs - first < chunk ? programs : first + chunk;
         pool.body(pool.slots, first, last);
         done += last - first;
     }
+    if (done > 0)
+        __atomic_add_fetch(&pool.busy_ns, now_ns() - start, __ATOMIC_RELAXED);
 }
 
 static int enter_job(void)
@@ -279,13 +286,6 @@ void xdsl_set_threads(int threads)
     __atomic_store_n(&pool.threads, threads, __ATOMIC_RELAXED);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* Keep the running estimate of a program's time: falls at once, because a first run is cold, and rises slowly. */
 static void note_time(double *ns_per_program, int64_t elapsed, int64_t programs)
 {
@@ -313,15 +313,14 @@ static void run_parallel(body_function body, const uint64_t *slots, int64_t prog
     pool.programs = programs;
     pool.chunk = programs <= threads ? 1 : programs / ((int64_t)threads * CHUNKS_PER_THREAD);
     pool.chunk = pool.chunk < 1 ? 1 : pool.chunk;
+    pool.busy_ns = 0;
     __atomic_store_n(&pool.next, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.gate, GATE_OPEN | (uint32_t)(threads - 1) * GATE_SEAT, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&pool.generation, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST) > 0)
         wake(&pool.generation, threads - 1);
 
-    int64_t start = now_ns();
-    int64_t done = run_chunks();
-    note_time(ns_per_program, now_ns() - start, done);
+    run_chunks();
 
     uint32_t gate = __atomic_and_fetch(&pool.gate, GATE_INSIDE, __ATOMIC_ACQ_REL);
     for (int i = 0; gate != 0 && i < SPIN_PAUSES; i++) {
@@ -332,6 +331,8 @@ static void run_parallel(body_function body, const uint64_t *slots, int64_t prog
         sleep_while_equal(&pool.gate, gate);
         gate = __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE);
     }
+    /* Of all threads, not of this one: a worker may have taken every program. */
+    note_time(ns_per_program, pool.busy_ns, programs);
 }
 
 /* Is this launch too small to be worth a second thread? */
