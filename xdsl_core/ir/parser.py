@@ -43,20 +43,18 @@ class _Parser(AttributeReader):
             module.attributes = self.attributes()
         self.expect("{")
         while not self.accept("}"):
-            name = self.tokens[self.index + 1]
-            function = self.function()
-            if function.name in module.functions:
-                self.fail("X0311", f"function {function.name} is defined twice", name)
-            module.add(function)
+            module.add(self.function(module))
         self.expect_end()
         return module
 
-    def function(self) -> Function:
+    def function(self, module: Module) -> Function:
         start = self.expect_word("func")
         name = self.token
         if name.kind != "symbol":
             self.fail_expected("a function name such as @kernel")
         self.index += 1
+        if self.unquote(name, name.text[1:]) in module.functions:
+            self.fail("X0311", f"function {name.text} is defined twice", name)
         self.values = {}
         self.expect("(")
         parameters = self.items(")", self.parameter)
