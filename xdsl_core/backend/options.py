@@ -6,8 +6,9 @@ import difflib
 import operator
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from xdsl_core.diagnostics import BackendError, Diagnostic, error
@@ -49,10 +50,13 @@ def make_options(kind: type[OptionsType], values: Mapping[str, Any], *, backend:
     return kind(**accepted)
 
 
-def option_types(kind: type[Options]) -> Mapping[str, Any]:
-    """The options of a class: name to type."""
+def _option_types(kind: type[Options]) -> Mapping[str, Any]:
     hints = typing.get_type_hints(kind)
     return {item.name: hints[item.name] for item in fields(kind) if item.init}
+
+
+# The options of a class: name to type.
+option_types: Callable[[Any], Mapping[str, Any]] = cache(_option_types)
 
 
 def unknown_option(name: str, known: Mapping[str, Any] | list[str], *, backend: str) -> Diagnostic:

@@ -126,10 +126,9 @@ class Executable:
     """Something that can be launched.
 
     `payload` is the backend's own. `direct`, where given, runs the whole grid: `direct(grid, args)` with
-    three extents above zero and one argument per run-time parameter: a plain number, a pointer being its
-    address; or, with `takes_objects`, what the caller passed (arrays, numbers), of the types that the kernel was
-    compiled for. The runtime calls it instead of `xdsl_launch` when nobody observes launches; both must do
-    the same.
+    three extents above zero and one plain number per run-time parameter, a pointer being its address or,
+    with `takes_objects`, the array that the caller passed. The runtime calls it instead of `xdsl_launch` when
+    nobody observes launches; both must do the same.
     """
 
     payload: Any

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl_core.backend import Profile
+from xdsl_core.backend.cache_folder import cache_folder
 from xdsl_core.diagnostics import error
 from xdsl_core.runtime.bench import do_bench as default_bench
-from xdsl_core.runtime.cache import DiskCache, default_folder
+from xdsl_core.runtime.cache import DiskCache
 from xdsl_core.runtime.compiled import CompiledKernel
 from xdsl_core.runtime.config import Config, Hook, Settings
 from xdsl_core.runtime.grid import ArgumentError
@@ -159,7 +160,7 @@ class Autotuner(Launchable):
         named: dict[str, Any],
         grid: Any,
     ) -> Config:
-        disk, disk_key = DiskCache(default_folder()), self._disk_key(key, configs)
+        disk, disk_key = DiskCache(cache_folder()), self._disk_key(key, configs)
         stored = disk.read_result(disk_key) if disk_key is not None else None
         if isinstance(stored, dict):
             found = next((config for config in configs if str(config) == stored.get("best")), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from xdsl_core.runtime.grid import call_grid, three_extents
 from xdsl_core.runtime.pointers import Rejected, adapter_of, address_reader
 from xdsl_core.runtime.specialise import MISSING, ParameterRule, constant_key, scalar
 
+# How arrays of a class become address and key.
+Quick: TypeAlias = "dict[type, Callable[[Any], tuple[int, object]]]"
 # The key of what is no argument: never in a table, so that the launch goes on to the error.
 _REJECTED = "rejected"
 
@@ -37,6 +39,8 @@ _FREE = """
         elif _x_class is _x_float:
             v{i} = {p}
             k{i} = 'float'
+        elif _x_class in _x_quick:
+            v{i}, k{i} = _x_quick[_x_class]({p})
         else:
             v{i}, k{i} = _x_other({p})"""
 _ANNOTATED_INTEGER = """
@@ -61,7 +65,7 @@ def launch(_x_table, _x_grid, /, {signature}*_x_extra, **_x_options):
             if _x_names.get(_x_name) is not _x_bound:
                 _x_table.renew()
         _x_entry = _x_table.get(_x_key)
-    except _x_TypeError:
+    except _x_Unusable:
         _x_entry = _x_key = None
     if _x_grid.__class__ is _x_tuple and _x_len(_x_grid) == 1 and _x_grid[0].__class__ is _x_int \\
             and 0 < _x_grid[0] <= 2147483647:
@@ -82,7 +86,7 @@ def launch(_x_table, _x_grid, /, {signature}*_x_extra, **_x_options):
     if _x_entry.direct is None or _x_entry.watchers:
         return _x_entry.observed(_x_extents, _x_arguments)
     if _x_entry.objects is not None:
-        _x_entry.direct(_x_extents, _x_entry.objects(_x_arguments))
+        _x_entry.direct(_x_extents, _x_entry.objects(_x_arguments + ({values})))
     elif _x_entry.pick is None:
         _x_entry.direct(_x_extents, ({values}))
     else:
@@ -130,18 +134,20 @@ def _parameter_code(index: int, rule: ParameterRule) -> str:
 
 
 def _shared_names() -> dict[str, Any]:
+    quick: Quick = {}
     return {
         "_x_int": int,
         "_x_float": float,
         "_x_tuple": tuple,
         "_x_len": len,
         "_x_callable": callable,
-        "_x_TypeError": TypeError,
+        "_x_Unusable": (TypeError, Rejected),
         "_x_ndarray": np.ndarray,
         "_x_address": address_reader(),
         "_x_constant": constant_key,
         "_x_wide": wide_key,
-        "_x_other": other,
+        "_x_quick": quick,
+        "_x_other": partial(other, quick=quick),
         "_x_extended": extended_key,
         "_x_call_grid": call_grid,
         "_x_three_extents": three_extents,
@@ -162,8 +168,11 @@ def extended_key(key: tuple[Any, ...], extra: tuple[Any, ...], options: dict[str
     return (key, tuple((name, constant_key(options[name])) for name in sorted(options)))
 
 
-def other(value: Any) -> tuple[Any, Any]:
-    """Launch value and key of an argument that is no plain int, float or numpy array."""
+def other(value: Any, *, quick: Quick | None = None) -> tuple[Any, Any]:
+    """Launch value and key of an argument that is no plain int, float or numpy array.
+
+    `quick` learns the way of classes of arrays, so that their next argument comes there directly.
+    """
     if value is None or value is MISSING:
         return None, "none" if value is None else _REJECTED
     if isinstance(value, constexpr):
@@ -180,9 +189,12 @@ def other(value: Any) -> tuple[Any, Any]:
     if adapter is None:
         return None, constant_key(value)
     try:
-        return adapter.quick(value)
+        found = adapter.quick(value)
     except Rejected:
         return None, _REJECTED
+    if quick is not None:
+        quick[type(value)] = adapter.quick
+    return found
 
 
 def convert(dtype: DType, value: Any) -> tuple[Any, Any]:

@@ -16,7 +16,6 @@ from typing import Any
 
 from xdsl_core.backend import Artifact
 
-ENVIRONMENT = "XDSL_CACHE_DIR"
 _KERNELS = "kernels"
 _RESULTS = "autotune"
 _MANIFEST = "manifest.json"
@@ -46,14 +45,6 @@ class StoredKernel:
         """The texts of the compilation's stages, in order."""
         names: list[str] = list(self.about.get("stages", ()))
         return {name: (self.folder / _STAGES / name).read_text(encoding="utf-8") for name in names}
-
-
-def default_folder() -> Path:
-    """XDSL_CACHE_DIR, or the folder `xdsl_core` in the user's cache folder."""
-    named = os.environ.get(ENVIRONMENT, "")
-    if named:
-        return Path(named).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xdsl_core"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import Artifact, BackendHandle, Options, Source
+from xdsl_core.backend.cache_folder import cache_folder
 from xdsl_core.backend.contract import wrong_result
 from xdsl_core.backend.fingerprint import package_fingerprint
 from xdsl_core.diagnostics import CompilationError
 from xdsl_core.dtypes import DType
 from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec, ScalarSpec
-from xdsl_core.runtime.cache import DiskCache, StoredKernel, default_folder, write_kernel
+from xdsl_core.runtime.cache import DiskCache, StoredKernel, write_kernel
 from xdsl_core.runtime.compiled import CompiledKernel
 from xdsl_core.runtime.effects import Effects, memory_effects
 from xdsl_core.target import TargetDescription
@@ -54,7 +55,7 @@ def compile_request(request: Request) -> CompiledKernel:
     With XDSL_DUMP_IR set to a folder, the cache is not read and the IR after every pass is written there.
     """
     request.backend.require_available()
-    cache, key, dump = DiskCache(default_folder()), cache_key(request), os.environ.get(DUMP)
+    cache, key, dump = DiskCache(cache_folder()), cache_key(request), os.environ.get(DUMP)
     stored = cache.get(key) if key is not None and not dump else None
     if stored is not None:
         return _kernel(request, stored, _stored_effects(stored.about), from_cache=True)

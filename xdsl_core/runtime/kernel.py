@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import Argument, BackendHandle, Grid, Profile, default_registry, option_types
 from xdsl_core.diagnostics import error
-from xdsl_core.frontend.specs import ArgumentSpec, Constant
+from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec
 from xdsl_core.runtime.binder import convert, make_launch, other
 from xdsl_core.runtime.compile import Request, compile_request
 from xdsl_core.runtime.compiled import CompiledKernel
@@ -49,8 +49,9 @@ class Entry:
     """One compiled form as the launch path needs it.
 
     `outputs` are the indices of the arguments it stores through, `pick` takes the run-time values out of all
-    values (None if it takes all), `direct` runs it, `watchers` is non-empty while launches are observed. For a
-    backend that takes the caller's objects, `objects` picks them out of all arguments (else it is None).
+    values (None if it takes all), `direct` runs it, `watchers` is non-empty while launches are observed. For
+    a backend that takes the caller's arrays, `objects` picks what it takes out of all arguments followed by
+    all values (else it is None).
     """
 
     __slots__ = ("direct", "kernel", "objects", "outputs", "pick", "rules", "watchers")
@@ -63,15 +64,21 @@ class Entry:
         self.outputs = tuple(i for i, rule in enumerate(rules) if rule.name in kernel.effects.written)
         free = [rule.name for rule in rules if not rule.constexpr]
         places = [free.index(name) for name in kernel.parameters]
-        self.pick = None if len(places) == len(free) else partial(_pick, places)
-        self.objects = None
-        if kernel.executable.takes_objects:
-            self.objects = _picker([index for index, rule in enumerate(rules) if rule.name in kernel.parameters])
+        self.pick = None if len(places) == len(free) else _picker(places)
+        self.objects = _picker(self._object_places(free)) if kernel.executable.takes_objects else None
+
+    def _object_places(self, free: list[str]) -> list[int]:
+        """Arrays as the caller passed them, numbers as they were converted."""
+        names, specs = [rule.name for rule in self.rules], self.kernel.specs
+        return [
+            names.index(name) if isinstance(specs[name], PointerSpec) else len(names) + free.index(name)
+            for name in self.kernel.parameters
+        ]
 
     def require_writable(self, value: Any, index: int) -> None:
         """ArgumentError X0508 if the array must not be written."""
         adapter = adapter_of(type(value))
-        if adapter is None or adapter.full(value, "").writable:
+        if adapter is None or adapter.always_writable or adapter.full(value, "").writable:
             return
         name = self.rules[index].name
         problem = error(

@@ -39,6 +39,7 @@ class Adapter:
 
     quick: Callable[[Any], tuple[int, object]]
     full: Callable[[Any, str], Pointer]
+    always_writable: bool = False
 
 
 def _find_adapter(kind: type) -> Adapter | None:
@@ -46,7 +47,7 @@ def _find_adapter(kind: type) -> Adapter | None:
     if issubclass(kind, np.ndarray):
         return Adapter(_numpy_quick, numpy_pointer)
     if torch is not None and issubclass(kind, torch.Tensor):
-        return Adapter(_torch_quick, _torch_pointer)
+        return Adapter(_torch_quick, _torch_pointer, always_writable=True)
     if callable(getattr(kind, "data_ptr", None)):
         return Adapter(_quick_of(_data_ptr_pointer), _data_ptr_pointer)
     if issubclass(kind, np.generic):

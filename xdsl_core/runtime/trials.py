@@ -119,7 +119,7 @@ class Trials:
         if updated and self._settings.pre_hook is None:
             names = ", ".join(updated)
             warnings.warn(
-                f"autotune of {self._fn.name}: {names} is both read and written, so each trial starts from what "
+                f"autotune of {self._fn.name}: {names} is both read and written: a trial starts from what "
                 f"the last one left (the contents are put back afterwards); add restore_value={updated!r} to "
                 "try every config on the same data",
                 stacklevel=7,

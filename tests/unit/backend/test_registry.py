@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -21,6 +22,7 @@ from xdsl_core.backend import (
     default_registry,
     hookimpl,
 )
+from xdsl_core.backend.cache_folder import cache_folder
 from xdsl_core.backend.contract import CONTRACTS, api_version_problem, hook_names
 from xdsl_core.diagnostics import BackendError
 from xdsl_core.target import Target
@@ -259,9 +261,7 @@ class Failing(TinyBackend):
 
 def test_hook_that_fails_names_backend_and_hook() -> None:
     handle = empty_registry().register(Failing())
-    with pytest.raises(
-        BackendError, match="failed in xdsl_codegen: KeyError: 'tile"
-    ) as caught:
+    with pytest.raises(BackendError, match="failed in xdsl_codegen: KeyError: 'tile") as caught:
         handle.codegen(None, handle.target(), {}, handle.options({}))  # type: ignore[arg-type]
     assert caught.value.code == "X0609"
     found = handle.availability()
@@ -329,3 +329,14 @@ def test_default_registry_is_one_object() -> None:
 def test_source_and_registry_need_no_installation() -> None:
     assert Source("c", "int x;").files == {}
     assert list(nothing_installed("xdsl_core.backends")) == []
+
+
+def test_cache_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDSL_CACHE_DIR", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("XDSL_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert cache_folder() == tmp_path / "xdg" / "xdsl_core"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "xdsl_core"

@@ -11,7 +11,8 @@ import pytest
 
 from tests.unit.runtime.fakes import ClosureBackend, ModuleKernel
 from xdsl_core.backend import Artifact, default_registry
-from xdsl_core.runtime.cache import CacheEntry, DiskCache, default_folder
+from xdsl_core.backend.cache_folder import cache_folder
+from xdsl_core.runtime.cache import CacheEntry, DiskCache
 from xdsl_core.runtime.compile import stable_constant
 from xdsl_core.runtime.specialise import ParameterRule
 
@@ -121,7 +122,7 @@ def test_dump_writes_the_ir_and_ignores_hits(
 
 
 def test_size_list_and_clear(backend: ClosureBackend) -> None:
-    cache = DiskCache(default_folder())
+    cache = DiskCache(cache_folder())
     assert (cache.entries(), cache.size(), cache.clear()) == ((), 0, 0)
     launch(kernel())
     launch(kernel(), block=8)
@@ -135,16 +136,6 @@ def test_size_list_and_clear(backend: ClosureBackend) -> None:
     assert len(cache.entries()) == 1
     assert cache.clear() == 1
     assert cache.entries() == ()
-
-
-def test_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDSL_CACHE_DIR", str(tmp_path))
-    assert default_folder() == tmp_path
-    monkeypatch.delenv("XDSL_CACHE_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert default_folder() == tmp_path / "xdg" / "xdsl_core"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert default_folder() == Path("~/.cache/xdsl_core").expanduser()
 
 
 def write_and_read(root: Path, key: str, rounds: int) -> int:

@@ -214,7 +214,7 @@ def test_defaults_are_used(backend: ClosureBackend) -> None:
     assert backend.launches[0][1][2] == 7
 
 
-@pytest.mark.parametrize("grid", [(0,), (3, 0, 2), [0], lambda meta: (meta["n"] - 5,)], ids=str)
+@pytest.mark.parametrize("grid", [(0,), (3, 0, 2), [0], lambda meta: (meta["n"] - 5,)], ids=range(4))
 def test_zero_in_the_grid_runs_nothing_cold_and_warm(backend: ClosureBackend, grid: Any) -> None:
     copy = kernel()
     for _ in range(2):
@@ -250,7 +250,7 @@ def test_grids(backend: ClosureBackend, grid: Any, extents: tuple[int, ...]) -> 
         ((2.0,), "X0502", "xdsl.cdiv"),
         ((2**31,), "X0502", "2147483648"),
     ],
-    ids=str,
+    ids=range(8),
 )
 def test_wrong_grid_is_a_type_error(backend: ClosureBackend, grid: Any, code: str, words: str) -> None:
     with pytest.raises(TypeError) as caught:
