@@ -1,6 +1,8 @@
 """Error codes of the family `frontend`: code -> (title, explanation)."""
 
-CODES: dict[str, tuple[str, str]] = {
+from xdsl_core.diagnostics.codes.frontend_values import VALUE_CODES
+
+_SOURCE_CODES: dict[str, tuple[str, str]] = {
     "X0101": (
         "A function of the language is called outside a kernel",
         """
@@ -19,8 +21,8 @@ Functions of `tl` make operations of the kernel that is being compiled. Python i
     "X0102": (
         "A kernel reads an ordinary global",
         """
-A compiled kernel would not notice when a global changes. Kernels may therefore read only globals that say they are
-compile-time values, and modules, dtypes and functions.
+A compiled kernel would not notice when a global changes. Kernels may therefore read only globals that say
+they are compile-time values, and modules, dtypes and functions.
 
     SCALE = 2                           # error when a kernel reads it
     SCALE = tl.constexpr(2)             # right
@@ -31,8 +33,8 @@ Or pass the value as an argument, `scale: tl.constexpr`. Changing a constexpr gl
     "X0103": (
         "A name is not defined",
         """
-The name is neither a variable of the kernel that has a value yet, nor a global of its file, nor a function of Python
-that kernels know.
+The name is neither a variable of the kernel that has a value yet, nor a global of its file, nor a function of
+Python that kernels know.
 
     y = x + offset                      # error if offset never got a value
 
@@ -42,8 +44,8 @@ Check the spelling; imports belong at the top of the file.
     "X0104": (
         "A statement cannot be used in kernels",
         """
-Kernels are compiled, not run by Python. They know assignments, calls, `if`, `for`, `while`, `return`, `assert`,
-`pass` and `del`.
+Kernels are compiled, not run by Python. They know assignments, calls, `if`, `for`, `while`, `return`,
+`assert`, `pass` and `del`.
 
     with lock: ...                      # error
     try: ...                            # error: a kernel raises no exceptions
@@ -53,8 +55,8 @@ Kernels are compiled, not run by Python. They know assignments, calls, `if`, `fo
     "X0105": (
         "An expression cannot be used in kernels",
         """
-Kernels know numbers, strings, tuples, arithmetic, comparisons, calls, subscripts, conditional expressions, f-strings
-of compile-time values and comprehensions over tuples. Lambdas, dicts and sets are not among them.
+Kernels know numbers, strings, tuples, arithmetic, comparisons, calls, subscripts, conditional expressions,
+f-strings of compile-time values and comprehensions over tuples. Lambdas, dicts and sets are not among them.
 
     f = lambda x: x * x                 # error
 
@@ -117,14 +119,15 @@ Helpers are functions of their own.
     "X0109": (
         "The source of a kernel cannot be read",
         """
-Kernels are compiled from their source text, so Python must know it: the function has to be defined with `def` in a
-file. Functions typed at a prompt, made by `exec`, or written as lambdas have no text to read.
+Kernels are compiled from their source text, so Python must know it: the function has to be defined with `def`
+in a file. Functions typed at a prompt, made by `exec`, or written as lambdas have no text to read.
 """,
     ),
     "X0110": (
         "A compile-time computation fails",
         """
-Operations on compile-time values follow Python's rules and are done while compiling. This one raised an exception.
+Operations on compile-time values follow Python's rules and are done while compiling. This one raised an
+exception.
 
     N: tl.constexpr = 8
     M: tl.constexpr = N // 0            # error: ZeroDivisionError
@@ -133,8 +136,8 @@ Operations on compile-time values follow Python's rules and are done while compi
     "X0111": (
         "A value must be known when compiling",
         """
-Shapes, axes, dtypes and options are part of the compiled kernel. A local variable is a value of the running kernel,
-even if it gets a literal, unless it is annotated.
+Shapes, axes, dtypes and options are part of the compiled kernel. A local variable is a value of the running
+kernel, even if it gets a literal, unless it is annotated.
 
     n = 64
     i = tl.arange(0, n)                 # error: n is a variable
@@ -158,8 +161,8 @@ The message shows the signature.
     "X0113": (
         "Something that kernels cannot call is called",
         """
-Kernels call functions of `tl` and helpers decorated with `@xdsl.jit`. An ordinary Python function that computes on
-compile-time values can be offered with `@tl.constexpr_function`.
+Kernels call functions of `tl` and helpers decorated with `@xdsl.jit`. An ordinary Python function that
+computes on compile-time values can be offered with `@tl.constexpr_function`.
 
     def half(n): return n // 2
     BLOCK: tl.constexpr = half(N)       # error
@@ -171,8 +174,8 @@ compile-time values can be offered with `@tl.constexpr_function`.
     "X0114": (
         "There is no such attribute",
         """
-Neither the module, the compile-time value nor the tensor has an attribute of this name. Tensors have `dtype`, `shape`,
-`type`, `numel`, `T` and the functions of `tl` that take a tensor first (`x.to(...)`, `x.sum(...)`).
+Neither the module, the compile-time value nor the tensor has an attribute of this name. Tensors have `dtype`,
+`shape`, `type`, `numel`, `T` and the functions of `tl` that take a tensor first (`x.to(...)`, `x.sum(...)`).
 """,
     ),
     "X0115": (
@@ -187,7 +190,7 @@ The function wants something else in this place: a tile, a number, a dtype, a st
     "X0116": (
         "The number of values to unpack does not fit",
         """
-    a, b = helper(x)                    # error if helper returns one value, or three
+a, b = helper(x)                    # error if helper returns one value, or three
 
 Name every value; values that are not needed can be called `_`.
 """,
@@ -195,8 +198,8 @@ Name every value; values that are not needed can be called `_`.
     "X0117": (
         "A tile is indexed",
         """
-A tile is a value without addresses: `x[3]` would have to move data between lanes. The index may add axes (`None`) and
-keep axes (`:`), nothing else.
+A tile is a value without addresses: `x[3]` would have to move data between lanes. The index may add axes
+(`None`) and keep axes (`:`), nothing else.
 
     row = x[None, :]                    # right
     third = x[3]                        # error
@@ -214,298 +217,13 @@ Tiles and tuples are values; their elements cannot be changed.
     tl.store(pointer, 1)                # right, if it is in memory
 """,
     ),
-    "X0119": (
-        "An operation does not work on these operands",
-        """
-Pointers take `+` and `-` with integers. `//`, shifts and bit operators take integers, `and`, `or`, `not` bools. Two
-pointers cannot be added.
-
-    p + 0.5                             # error: offsets are integers
-    x | y                               # error for floats
-    (x > 0) & (y > 0)                   # right
-""",
-    ),
-    "X0120": (
-        "Signed and unsigned integers meet in a division",
-        """
-`/`, `//` and `%` of a signed and an unsigned integer have no useful answer for negative values, so one has to be cast.
-
-    u32_tile % i32_tile                 # error
-    u32_tile.to(tl.int32) % i32_tile    # right, if the values fit
-
-Python numbers take the dtype of the tile: `u32_tile % 7` is unsigned.
-""",
-    ),
-    "X0121": (
-        "A number does not fit its dtype",
-        """
-A Python number takes the dtype of the tile it meets, or the dtype asked for, and must be one of its values.
-
-    u8_tile + 300                       # error: uint8 holds 0 to 255
-    u8_tile.to(tl.int32) + 300          # right
-    tl.full([8], 1.5, tl.int32)         # error: no integer
-""",
-    ),
-    "X0122": (
-        "Shapes do not agree",
-        """
-Operands are broadcast as in numpy: shapes are aligned at their last axis, and extents must be equal or 1.
-
-    rows + columns                      # error for shapes [16] and [32]
-    rows[:, None] + columns[None, :]    # right: [16, 32]
-""",
-    ),
-    "X0123": (
-        "A condition is a tile",
-        """
-`if`, `while` and conditional expressions decide for the whole program, so they need one value.
-
-    if x > 0: ...                       # error for a tile
-    y = tl.where(x > 0, x, 0)           # right: lane by lane
-    if tl.max(x, axis=0) > 0: ...       # right: one value
-""",
-    ),
-    "X0124": (
-        "A value is different things on two paths",
-        """
-After an `if` of the running kernel a variable must have one type, whichever branch ran. The same holds for both sides
-of a conditional expression.
-
-    if n > 0:
-        y = x                           # float32
-    else:
-        y = 0                           # int32: error when y is used
-
-    else:
-        y = 0.0                         # right, for a scalar x
-        y = tl.zeros_like(x)            # right, for a tile x
-""",
-    ),
-    "X0125": (
-        "A variable changes its type in a loop",
-        """
-What a loop hands from one iteration to the next keeps its dtype and shape.
-
-    acc = tl.zeros([8], tl.float16)
-    for k in range(0, n):
-        acc += tl.load(p + ...)         # error: the sum with float32 is float32
-
-    acc = tl.zeros([8], tl.float32)     # right: start with the dtype it has later
-    acc += tl.load(...).to(tl.float16)  # or keep the narrow one
-""",
-    ),
-    "X0126": (
-        "A compile-time variable changes",
-        """
-A `tl.constexpr` has one value. In a loop of the running kernel it cannot change from iteration to iteration, and a
-variable of the running kernel cannot become one.
-
-    step: tl.constexpr = 1
-    for k in range(0, n):
-        step = step * 2                 # error
-
-    step = 1                            # right: a variable of the running kernel
-    for k in tl.static_range(4): ...    # or a loop that is unrolled
-""",
-    ),
-    "X0127": (
-        "A variable may have no value",
-        """
-On some path to this use the variable never got a value: only one branch of an `if` sets it, or only a loop that may
-run zero times.
-
-    if n > 0:
-        y = x
-    tl.store(p, y)                      # error
-
-    y = tl.zeros_like(x)                # right: a value before the if
-    if n > 0:
-        y = x
-""",
-    ),
-    "X0128": (
-        "A loop iterates over something that does not count",
-        """
-Loops count: `range` and `tl.range` when the kernel runs, `tl.static_range` when it is compiled.
-
-    for x in values: ...                # error
-
-    for i in tl.static_range(len(values)):      # right, for a tuple
-        x = values[i]
-""",
-    ),
-    "X0129": (
-        "The bounds of a loop cannot be used",
-        """
-Start, end and step are integer scalars, and the step is not 0. A step that is a variable of the running kernel must be
-positive; a negative step is written into the range.
-
-    for k in range(0, x): ...           # error if x is a float or a tile
-    for k in range(n, 0, -1): ...       # right
-""",
-    ),
-    "X0130": (
-        "A compile-time assertion fails",
-        """
-`tl.static_assert`, or `assert` on a compile-time condition, found its condition false for the values the kernel is
-compiled for.
-
-    tl.static_assert(BLOCK % 16 == 0, "BLOCK must be a multiple of 16")
-""",
-    ),
-    "X0131": (
-        "A function does not take this dtype",
-        """
-Math functions take float32 and float64, as in Triton: narrower floats are cast first, so that it is visible where
-precision is spent.
-
-    tl.exp(x)                           # error for float16
-    tl.exp(x.to(tl.float32))            # right
-""",
-    ),
-    "X0132": (
-        "There is no such cast",
-        """
-Numbers convert to numbers; pointers to other pointers and to and from 64-bit integers. `fp_downcast_rounding` applies
-to casts from a float to a narrower float only.
-""",
-    ),
-    "X0133": (
-        "A bitcast changes the width",
-        """
-`x.to(dtype, bitcast=True)` reads the same bits as another dtype of the same width.
-
-    f32_tile.to(tl.int16, bitcast=True) # error: 32 bits to 16
-    f32_tile.to(tl.int32, bitcast=True) # right
-""",
-    ),
-    "X0134": (
-        "An axis does not exist",
-        """
-Axes count from 0 to the rank less 1; negative ones count from the end. Grids have the axes 0, 1 and 2.
-
-    tl.sum(x, axis=2)                   # error for a tile of rank 2
-""",
-    ),
-    "X0135": (
-        "A shape cannot be used",
-        """
-Extents are 1 or more, a reshape keeps the number of elements, and a permutation names every axis once.
-
-    tl.reshape(x, (3, 5))               # error for a tile of 16 elements
-    tl.permute(x, (0, 0))               # error
-""",
-    ),
-    "X0136": (
-        "A load or store does not fit its pointer",
-        """
-The pointers decide: a tile of pointers gives or takes a tile, a scalar pointer a scalar. Mask, value and `other`
-broadcast to the pointers, masks hold bools, and `other` needs a mask.
-
-    tl.store(p, x)                      # error if p is a scalar pointer and x a tile
-    tl.store(p + tl.arange(0, 8), x)    # right
-    tl.load(p + i, mask=i < n, other=0.0)
-""",
-    ),
-    "X0137": (
-        "The operands of a dot do not fit",
-        """
-`tl.dot` multiplies an (M, K) and a (K, N) tile of one dtype (more leading axes make a batch), and adds them to an
-accumulator of shape (M, N) with the dtype of the result: float32 (float64 for float64, int32 for int8 and uint8, and
-float16 if asked for).
-
-    tl.dot(q, k)                        # error for (64, 32) and (64, 32)
-    tl.dot(q, tl.trans(k))              # right
-""",
-    ),
-    "X0138": (
-        "An option has no such value",
-        """
-Cache modifiers, eviction policies, memory orders, scopes, rounding modes and input precisions are strings of a fixed
-set; the message lists it.
-""",
-    ),
-    "X0139": (
-        "A function returns different things",
-        """
-Every path through a helper returns values of one dtype and shape, or none does.
-
-    if n > 0:
-        return x                        # a value
-    tl.store(p, 0)                      # error: here it returns nothing
-""",
-    ),
-    "X0140": (
-        "A kernel returns a value",
-        """
-A kernel is launched, nobody waits for a result: it writes what it computes with `tl.store`. Only helpers that other
-kernels call return values.
-""",
-    ),
-    "X0141": (
-        "Calls are nested too deeply",
-        """
-Helpers are inlined where they are called, so recursion has to end while compiling.
-
-    @xdsl.jit
-    def power(x, n: tl.constexpr):
-        if n == 0:                      # compile-time: right
-            return 1
-        return x * power(x, n - 1)
-
-With a condition of the running kernel it would never end: use a loop.
-""",
-    ),
-    "X0142": (
-        "A while loop would never end",
-        """
-The condition is a compile-time value and true, so nothing in the running kernel could end the loop. There is no
-`break`: put the condition into the `while`.
-""",
-    ),
-    "X0143": (
-        "A combine function returns something else",
-        """
-The function of `tl.reduce` and `tl.associative_scan` takes the values of two elements and returns those of one, with
-the dtypes they have.
-
-    @xdsl.jit
-    def larger(a, b):
-        return tl.maximum(a, b)         # right: one value in, one out, same dtype
-""",
-    ),
-    "X0144": (
-        "A loop has an else",
-        """
-`else` after a loop is for loops with `break`, which kernels do not have. Put the statements after the loop.
-""",
-    ),
-    "X0145": (
-        "An atomic does not take this dtype",
-        """
-Atomics work on 32- and 64-bit integers and floats; `atomic_add` on float16 and bfloat16 too, the bit operations on
-integers only, `atomic_cas` on 16, 32 and 64 bits.
-""",
-    ),
-    "X0146": (
-        "boundary_check or padding_option without a block pointer",
-        """
-These options belong to loads and stores through block pointers. Ordinary pointers use a mask.
-
-    tl.load(p + i, mask=i < n, other=0.0)
-""",
-    ),
-    "X0147": (
-        "The arguments do not fit the kernel's parameters",
-        """
-The compiler was told of arguments that the kernel does not have, or not of one that it needs.
-""",
-    ),
     "X0199": (
         "The compiler failed",
         """
-This is a mistake of the compiler, not of the kernel. Run with XDSL_DEBUG=1 for its traceback, and please report it
-with the kernel.
+This is a mistake of the compiler, not of the kernel. Run with XDSL_DEBUG=1 for its traceback, and please
+report it with the kernel.
 """,
     ),
 }
+
+CODES: dict[str, tuple[str, str]] = {**_SOURCE_CODES, **VALUE_CODES}
