@@ -28,7 +28,7 @@ def application() -> typer.Typer:
     targets.callback()(backends.targets)
     targets.command("show")(backends.show_target)
     app.add_typer(targets, name="targets")
-    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
+    app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": False})(run.run)
     app.command("ir")(kernel.ir)
     app.command("compile")(kernel.compile)
     app.command("explain-access")(kernel.explain_access)

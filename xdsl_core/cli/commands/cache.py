@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from xdsl_core.backend.cache_folder import cache_folder
 from xdsl_core.cli.console import console, print_json, print_table
-from xdsl_core.runtime.cache import CacheEntry, DiskCache, default_folder
+from xdsl_core.runtime.cache import CacheEntry, DiskCache
 
 UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -20,7 +21,7 @@ def show(
     """Show where compiled kernels are stored, how many there are, and which."""
     if context.invoked_subcommand is not None:
         return
-    cache = DiskCache(default_folder())
+    cache = DiskCache(cache_folder())
     entries = cache.entries()
     if json:
         print_json(
@@ -36,7 +37,7 @@ def show(
 
 def clear() -> None:
     """Remove all compiled kernels and tuning results from the disk."""
-    cache = DiskCache(default_folder())
+    cache = DiskCache(cache_folder())
     size = cache.size()
     count = cache.clear()
     console().print(f"removed {count} kernels, {size_text(size)}, from {cache.root}", highlight=False)

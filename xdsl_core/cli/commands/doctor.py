@@ -70,9 +70,9 @@ def _compiler() -> Finding:
 
 
 def _cache() -> Finding:
-    from xdsl_core.runtime.cache import default_folder
+    from xdsl_core.backend.cache_folder import cache_folder
 
-    folder = default_folder()
+    folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
