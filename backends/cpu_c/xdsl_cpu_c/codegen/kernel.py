@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -51,11 +51,12 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
     write_block(context, plan, {}).close()
     helpers = dict(context.helpers)
     includes = [helpers.pop("stdio")] if "stdio" in helpers else []
+    written = (*context.lines.lines, *loads, *helpers.values())
     text = template.render(
         name=function.name,
         location=function.location,
         includes=includes,
-        prelude=prelude(context.functions),
+        prelude=prelude([*context.functions, *_types_of(written)]),
         dot_prelude=kernels.dot_prelude(context.dot_sources) if context.dot_sources else "",
         helpers=list(helpers.values()),
         loads=loads,
@@ -64,6 +65,11 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
         body=context.lines.lines,
     )
     return text, context.failures
+
+
+def _types_of(lines: Iterable[str]) -> list[str]:
+    """The library's types that variables have although no function of the library is called with them."""
+    return ["bool_t"] if any("bool_t" in line for line in lines) else []
 
 
 @cache

@@ -1,0 +1,39 @@
+"""The backends that every case runs on, and how a case is launched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from xdsl_core.backend import Available, default_registry, option_types
+
+IN_TREE = ("reference", "cpu_c", "dsa_sim", "gpu_triton")
+
+Run = Callable[..., Any]
+
+
+def installed(name: str) -> Any:
+    """A backend as a parameter of tests; skipped, with the reason, where it cannot run."""
+    found = default_registry().get(name).availability()
+    reason = "" if isinstance(found, Available) else f"{found.reason}; {found.fix}"
+    return pytest.param(name, marks=pytest.mark.skipif(bool(reason), reason=reason))
+
+
+@pytest.fixture(params=[installed(name) for name in IN_TREE if name in default_registry().names()])
+def backend(request: pytest.FixtureRequest) -> str:
+    """The name of an in-tree backend."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def run(backend: str) -> Run:
+    """Launches a kernel on `backend`; where a backend can watch for undefined values and races, it does."""
+    watched = {"check": True} if "check" in option_types(default_registry().get(backend).info.options) else {}
+
+    def launch(kernel: Any, *args: Any, grid: Sequence[int] = (1,), **meta: Any) -> Any:
+        return kernel.on(backend)[grid](*args, **{**watched, **meta})
+
+    return launch
