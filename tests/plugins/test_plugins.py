@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from xdsl_core.backend import Available, Registry, Unavailable
+from xdsl_core.backend.testing import check_backend
 from xdsl_core.diagnostics import BackendError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,3 +116,49 @@ def test_installed_plugins_are_found_by_a_new_process(plugin_folder: Path) -> No
     good, broken = json.loads(done.stdout)
     assert "acme" in good
     assert set(BROKEN) <= set(broken)
+
+
+KERNEL = """
+import numpy as np
+import xdsl_core as xdsl
+import xdsl_core.language as tl
+
+@xdsl.jit
+def scale_and_add(x, y, n, a, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.store(y + i, tl.load(x + i, mask=inside) * a + tl.load(y + i, mask=inside), mask=inside)
+
+x, y = np.arange(10, dtype=np.float32), np.ones(10, np.float32)
+scale_and_add.on("acme:two")[(3,)](x, y, 10, 2.0, BLOCK=4, turbo=True)
+print(y.tolist())
+print(scale_and_add.profile((3,), x, y, 10, 2.0, BLOCK=4).cycles > 0)
+try:
+    scale_and_add[(3,)](x.astype(np.float16), y, 10, 2.0, BLOCK=4)
+except xdsl_core_error as problem:
+    print(problem)
+"""
+
+
+def test_good_backend_runs_a_kernel(plugin_folder: Path, tmp_path: Path) -> None:
+    header = "from xdsl_core.diagnostics import CompilationError as xdsl_core_error\n"
+    (tmp_path / "kernel.py").write_text(header + KERNEL)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(plugin_folder), str(ROOT)]),
+        "XDSL_BACKEND": "acme",
+        "XDSL_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, str(tmp_path / "kernel.py")]
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[:2] == [str([2.0 * i + 1 for i in range(10)]), "True"]
+        assert "X0610" in lines[2]
+        assert "acme does not claim op" in lines[2]
+        assert "    tl.store(y + i, tl.load(x + i, mask=inside) * a" in done.stdout
+
+
+def test_good_backend_keeps_the_contract(registry: Registry) -> None:
+    assert check_backend(registry.get("acme")) == []
+    assert len(check_backend(registry.get("wrong_return_type"))) >= 5

@@ -108,13 +108,13 @@ def _compile(request: Request, workdir: Path, dump: Path | None) -> tuple[Artifa
     refused = check(module, backend.capabilities(target), backend=backend.name)
     if refused:
         raise CompilationError(refused)
-    effects, stages = memory_effects(module), {"tile": print_module(module)}
+    effects, stages = memory_effects(module), {"tile": print_module(module, locations=False)}
     pipeline = backend.pipeline(target, options)
     module = run_pipeline(module, pipeline, dump_dir=dump, observers=(_observer(backend),)).module
     if pipeline.passes:
-        stages["lowered"] = print_module(module)
+        stages["lowered"] = print_module(module, locations=False)
     source = backend.codegen(module, target, backend.templates(target), options)
-    stages[source.language] = source.text
+    stages.setdefault(source.language, source.text)
     return _checked(backend.compile(source, target, options, workdir), source, backend), effects, stages
 
 

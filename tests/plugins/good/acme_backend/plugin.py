@@ -1,11 +1,12 @@
-"""The hooks of `acme`: its artifact is the text of the module, its machine a Python closure."""
+"""The hooks of `acme`: it writes Python, and its machine is a closure over numpy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import (
     API_VERSION,
@@ -17,17 +18,19 @@ from xdsl_core.backend import (
     Grid,
     Launch,
     Options,
+    Pointer,
     Profile,
     Source,
     hookimpl,
 )
-from xdsl_core.target import Capabilities, MemorySpace, TargetDescription, claim_all
+from xdsl_core.ir import is_pointer
+from xdsl_core.target import Capabilities, Claim, MemorySpace, TargetDescription
 
 if TYPE_CHECKING:
     from xdsl_core.ir import Module
     from xdsl_core.passes import Pipeline
 
-DTYPES = ("i1", "i32", "i64", "f32", "f64")
+DTYPES = frozenset({"i1", "i32", "i64", "f32", "f64"})
 SOURCE = {"": "invented for the tests"}
 
 
@@ -59,9 +62,9 @@ def xdsl_targets() -> tuple[TargetDescription, ...]:
 
 @hookimpl
 def xdsl_capabilities(target: TargetDescription) -> Capabilities:
-    from xdsl_core.ops import opset
+    from acme_backend.codegen import EXPRESSIONS
 
-    return claim_all(opset(), DTYPES, except_={"atomic.*": "acme has no atomics"})
+    return Capabilities(tuple(Claim(op, DTYPES) for op in EXPRESSIONS))
 
 
 @hookimpl
@@ -73,42 +76,62 @@ def xdsl_pipeline(target: TargetDescription, options: AcmeOptions) -> Pipeline:
 
 @hookimpl
 def xdsl_templates() -> Mapping[str, str]:
-    return {"kernel.txt": "{{ ops }}"}
+    return {"kernel.py": "def program(machine, pid{{ parameters }}):\n{{ body }}\n"}
 
 
 @hookimpl
 def xdsl_codegen(module: Module, templates: Mapping[str, str], options: AcmeOptions) -> Source:
-    ops = "\n".join(op.name for op in module.walk())
-    text = templates["kernel.txt"].replace("{{ ops }}", ops)
-    return Source("acme", text + "\n# turbo" * options.turbo, metadata={"count": ops.count("\n") + 1})
+    from acme_backend.codegen import generate
+
+    (function,) = module.functions.values()
+    scalars = [None if is_pointer(value.type) else value.type.element.name for value in function.parameters]
+    text = generate(module, templates["kernel.py"])
+    return Source("python", text + "# turbo\n" * options.turbo, metadata={"scalars": scalars})
 
 
 @hookimpl
 def xdsl_compile(source: Source, workdir: Path) -> Artifact:
-    written = workdir / "kernel.acme"
+    written = workdir / "kernel.py"
     written.write_text(source.text)
-    return Artifact({"kernel.acme": written}, {**source.metadata, "language": source.language})
+    return Artifact({"kernel.py": written}, source.metadata)
 
 
 @hookimpl
 def xdsl_load(artifact: Artifact) -> Executable:
-    names = artifact.read("kernel.acme").decode().splitlines()
-    return Executable(_closure(names))
+    text = artifact.read("kernel.py").decode()
+    namespace: dict[str, Any] = {}
+    exec(compile(text, "kernel.py", "exec"), namespace)
+    run = _closure(namespace["program"], artifact.metadata["scalars"])
+    return Executable((run, len(text.splitlines())), direct=run)
 
 
-def _closure(names: list[str]) -> Callable[[Grid, tuple[Argument, ...]], dict[str, int]]:
-    def run(grid: Grid, args: tuple[Argument, ...]) -> dict[str, int]:
-        return {"programs": grid[0] * grid[1] * grid[2], "ops": len(names), "arguments": len(args)}
+def _closure(
+    program: Callable[..., None], scalars: list[str | None]
+) -> Callable[[Grid, tuple[Any, ...]], None]:
+    """The whole grid, one program after the other."""
+    from acme_backend import machine
+    from xdsl_core.dtypes import BY_NAME
+
+    def run(grid: Grid, args: tuple[Any, ...]) -> None:
+        values = [
+            arg if dtype is None else BY_NAME[dtype].numpy.type(arg)
+            for arg, dtype in zip(args, scalars, strict=True)
+        ]
+        for z, y, x in product(*map(range, reversed(grid))):
+            program(machine, (x, y, z), *values)
 
     return run
 
 
 @hookimpl
 def xdsl_launch(executable: Executable, grid: Grid, args: tuple[Argument, ...]) -> Launch:
-    return Launch(extra=executable.payload(grid, args))
+    run, _ = executable.payload
+    run(grid, tuple(arg.address if isinstance(arg, Pointer) else arg for arg in args))
+    return Launch()
 
 
 @hookimpl
 def xdsl_profile(executable: Executable, grid: Grid, args: tuple[Argument, ...]) -> Profile:
-    counted = executable.payload(grid, args)
-    return Profile(cycles=counted["programs"] * counted["ops"])
+    xdsl_launch(executable, grid, args)
+    _, lines = executable.payload
+    return Profile(cycles=grid[0] * grid[1] * grid[2] * lines)

@@ -1,0 +1,233 @@
+"""Checks a backend against the contract of the hooks: `python -m xdsl_core.backend.testing NAME`.
+
+`check_backend` is for a plug-in's own tests. It runs every hook the way the runtime does, on a kernel of
+four ops, and lists what a user would trip over. It says nothing on whether results are right: that is the
+conformance suite's work.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl_core.backend.dispatch import validate_backend
+from xdsl_core.backend.handle import BackendHandle
+from xdsl_core.backend.types import Artifact, Available, Pointer, Unavailable
+from xdsl_core.diagnostics import XdslError
+from xdsl_core.target import Capabilities, TargetDescription, problems
+
+if TYPE_CHECKING:
+    from xdsl_core.dtypes import DType
+    from xdsl_core.ir import Module
+    from xdsl_core.opdef import OpSet
+
+_CHEAP_SECONDS = 0.05
+_AVAILABILITY_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a backend does wrong, and in which hook."""
+
+    hook: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.hook}: {self.text}"
+
+
+def check_backend(handle: BackendHandle) -> list[Problem]:
+    """Everything a backend does that its contract does not allow; an empty list if it keeps it."""
+    found: list[Problem] = []
+    for hook, check in _CHECKS:
+        try:
+            found += [Problem(hook, text) for text in check(handle)]
+        except XdslError as problem:
+            found.append(Problem(hook, problem.diagnostics[0].message))
+        except Exception as problem:
+            found.append(Problem(hook, f"raised {type(problem).__name__}: {problem}"))
+    return found
+
+
+def _info(handle: BackendHandle) -> Iterator[str]:
+    alone = validate_backend(handle.plugin).hook
+    started = time.perf_counter()
+    again = alone.xdsl_backend_info()
+    seconds = time.perf_counter() - started
+    if again != handle.info:
+        yield f"two calls gave {handle.info} and {again}"
+    if seconds > _CHEAP_SECONDS:
+        yield f"it took {seconds:.2f} s; it has to be cheap"
+    if not handle.info.description:
+        yield "there is no description"
+    try:
+        defaults = handle.info.options()
+    except TypeError as problem:
+        yield f"the options {handle.info.options.__name__} need arguments: {problem}"
+    else:
+        try:
+            hash(defaults)
+        except TypeError:
+            yield f"the options {handle.info.options.__name__} are not hashable"
+
+
+def _availability(handle: BackendHandle) -> Iterator[str]:
+    alone = validate_backend(handle.plugin).hook
+    started = time.perf_counter()
+    found = alone.xdsl_availability()
+    seconds = time.perf_counter() - started
+    if not isinstance(found, (Available, Unavailable)):
+        yield f"it returned a {type(found).__name__}, not Available or Unavailable"
+    if isinstance(found, Unavailable) and not (found.reason and found.fix):
+        yield "Unavailable needs a reason and a fix"
+    if seconds > _AVAILABILITY_SECONDS:
+        yield f"it took {seconds:.1f} s; it runs before the first launch"
+
+
+def _targets(handle: BackendHandle) -> Iterator[str]:
+    for target in handle.targets():
+        yield from (f"{target.target}: {text}" for text in problems(target))
+        if not target.name or any(character in target.name for character in ": \t"):
+            yield f"the name {target.name!r} cannot be written as backend:name"
+        if not target.sources:
+            yield f"{target.target}: no number says where it comes from (sources)"
+    again = validate_backend(handle.plugin).hook.xdsl_targets()
+    if [target.fingerprint() for target in again] != [target.fingerprint() for target in handle.targets()]:
+        yield "two calls gave different descriptions, so nothing could be cached"
+
+
+def _capabilities(handle: BackendHandle) -> Iterator[str]:
+    from xdsl_core.dtypes import BY_NAME
+
+    opset = _opset(handle)
+    for target in handle.targets():
+        claims = handle.capabilities(target)
+        if not claims.claims:
+            yield f"{target.target}: nothing is claimed"
+        unknown = sorted({claim.op for claim in claims.claims if claim.op not in opset})
+        if unknown:
+            yield f"{target.target}: there is no op {', '.join(unknown)}"
+        dtypes = sorted({name for claim in claims.claims for name in claim.dtypes if name not in BY_NAME})
+        if dtypes:
+            yield f"{target.target}: there is no dtype {', '.join(dtypes)}"
+
+
+def _opset(handle: BackendHandle) -> OpSet:
+    from xdsl_core.ops import opset
+
+    extended = opset().extend()
+    handle.register_ops(extended)
+    return extended
+
+
+def _pipeline(handle: BackendHandle) -> Iterator[str]:
+    options = handle.options({})
+    for target in handle.targets():
+        first, second = str(handle.pipeline(target, options)), str(handle.pipeline(target, options))
+        if first != second:
+            yield f"{target.target}: two calls gave '{first}' and '{second}'"
+
+
+def _conformance(handle: BackendHandle) -> Iterator[str]:
+    for target in handle.targets():
+        for waiver in handle.conformance(target).waivers:
+            if not waiver.reason:
+                yield f"the waiver of {waiver.case} has no reason"
+
+
+def _path(handle: BackendHandle) -> Iterator[str]:
+    """A kernel through codegen, compile, store, load and launch, where the backend can run here."""
+    if isinstance(handle.availability(), Unavailable):
+        return
+    for target in handle.targets():
+        dtype = _claimed_dtype(handle.capabilities(target))
+        if dtype is None:
+            yield f"{target.target}: it claims no dtype with which a kernel could store a constant"
+        else:
+            yield from (f"{target.target}: {text}" for text in _run_probe(handle, target, dtype))
+
+
+def _run_probe(handle: BackendHandle, target: TargetDescription, dtype: DType) -> Iterator[str]:
+    import numpy as np
+
+    from xdsl_core.passes import run_pipeline
+
+    options, templates = handle.options({}), handle.templates(target)
+    sources = []
+    for _ in range(2):
+        module = run_pipeline(_probe(dtype), handle.pipeline(target, options)).module
+        sources.append(handle.codegen(module, target, templates, options))
+    if sources[0] != sources[1]:
+        yield "xdsl_codegen gave two texts for one module, so nothing could be cached"
+    with tempfile.TemporaryDirectory() as folder:
+        workdir, stored = Path(folder, "work"), Path(folder, "stored")
+        workdir.mkdir()
+        handle.compile(sources[0], target, options, workdir).save(stored)
+        executable = handle.load(Artifact.load(stored), target)
+        for direct in (False, True) if executable.direct is not None else (False,):
+            array = np.zeros(1, dtype.numpy)
+            address, size = int(array.ctypes.data), array.nbytes
+            if direct and executable.direct is not None:
+                executable.direct((1, 1, 1), (array if executable.takes_objects else address,))
+            else:
+                argument = Pointer("y", address, dtype, address, size, True, array)
+                handle.launch(executable, (1, 1, 1), (argument,), options, kernel="probe")
+            if array[0] != 1:
+                way = "Executable.direct" if direct else "xdsl_launch"
+                yield f"a kernel that stores 1 left {array[0]} behind when run by {way}"
+
+
+def _claimed_dtype(capabilities: Capabilities) -> DType | None:
+    from xdsl_core.dtypes import ALL
+    from xdsl_core.target.legality import check
+
+    return next((dtype for dtype in ALL if not check(_probe(dtype), capabilities, backend="")), None)
+
+
+def _probe(dtype: DType) -> Module:
+    """The module of a kernel that stores 1 to where its only parameter points."""
+    from xdsl_core.ir import Builder, Function, Module, PointerType, ScalarType
+    from xdsl_core.ops import Constant, Return, Store
+
+    module = Module()
+    function = module.add(Function("probe", [("y", PointerType(dtype))]))
+    builder = Builder(function.block)
+    one = 1.0 if dtype.is_float else True if dtype.is_bool else 1
+    value = builder.value(Constant, value=one, type=ScalarType(dtype))
+    builder.build(Store, function.parameters[0], value)
+    builder.build(Return)
+    return module
+
+
+_CHECKS: tuple[tuple[str, Callable[[BackendHandle], Iterator[str]]], ...] = (
+    ("xdsl_backend_info", _info),
+    ("xdsl_availability", _availability),
+    ("xdsl_targets", _targets),
+    ("xdsl_capabilities", _capabilities),
+    ("xdsl_pipeline", _pipeline),
+    ("xdsl_conformance", _conformance),
+    ("xdsl_launch", _path),
+)
+
+
+def main(names: list[str]) -> int:
+    """Checks the named backends, or all; prints what is wrong and returns how many are."""
+    from xdsl_core.backend.registry import default_registry
+
+    registry, wrong = default_registry(), 0
+    for name in names or [handle.name for handle in registry.backends()]:
+        found = check_backend(registry.get(name))
+        wrong += bool(found)
+        print(f"{name}: {'keeps the contract' if not found else f'{len(found)} problems'}")
+        for problem in found:
+            print(f"  {problem}")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
