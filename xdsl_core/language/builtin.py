@@ -198,6 +198,7 @@ def _operand(context: Context, function: str, parameter: str, value: Any) -> Any
         "X0115",
         f"tl.{function}: {parameter} must be a tile, a scalar or a number",
         label=f"{parameter} is {describe(value)}",
+        help="functions without a return give None; dtypes and strings are no values of a kernel",
     )
 
 
@@ -225,7 +226,12 @@ def _compile_time(kind: type, words: str) -> Converter:
             return bool(value)
         if kind is int and isinstance(value, bool):
             return int(value)
-        raise fail("X0115", f"tl.{function}: {parameter} must be {words}", label=f"{parameter} is {value!r}")
+        raise fail(
+            "X0115",
+            f"tl.{function}: {parameter} must be {words}",
+            label=f"{parameter} is {value!r}",
+            help=f"write {parameter}=... with {words}",
+        )
 
     return apply
 
@@ -254,6 +260,7 @@ def static_ints(function: str, parameter: str, value: Any) -> tuple[int, ...]:
                 "X0115",
                 f"tl.{function}: {parameter} must hold integers",
                 label=f"{parameter} holds {item!r}",
+                help="use // where / would make a float",
             )
         found.append(int(item))
     return tuple(found)

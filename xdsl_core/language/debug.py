@@ -68,6 +68,7 @@ def _hint(name: str, doc: str) -> Any:
                 "X0135",
                 f"tl.{name} needs one number for each axis",
                 label=f"{describe(input)}, {list(values)}",
+                help="write a tuple for tiles of rank 2 or more",
             )
         return input
 

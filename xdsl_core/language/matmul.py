@@ -109,7 +109,12 @@ def _operand_dtype(left: tensor, right: tensor) -> DType:
 def _shape(left: tensor, right: tensor, acc: tensor | None) -> tuple[int, ...]:
     label = f"{describe(left)}, {describe(right)}"
     if len(left.shape) != len(right.shape) or len(left.shape) < 2:
-        raise fail("X0137", "tl.dot needs two tiles of the same rank, at least 2", label=label)
+        raise fail(
+            "X0137",
+            "tl.dot needs two tiles of the same rank, at least 2",
+            label=label,
+            help="add axes with x[:, None]; a product of vectors is tl.sum(x * y)",
+        )
     if left.shape[:-2] != right.shape[:-2]:
         raise fail(
             "X0137", "tl.dot: the batch extents differ", label=label, help="broadcast one operand first"
@@ -125,7 +130,12 @@ def _shape(left: tensor, right: tensor, acc: tensor | None) -> tuple[int, ...]:
         )
     shape = (*left.shape[:-1], right.shape[-1])
     if acc is not None and acc.shape != shape:
-        raise fail("X0137", f"tl.dot: the accumulator must have shape {list(shape)}", label=describe(acc))
+        raise fail(
+            "X0137",
+            f"tl.dot: the accumulator must have shape {list(shape)}",
+            label=describe(acc),
+            help=f"make it with tl.zeros({list(shape)}, ...)",
+        )
     return shape
 
 

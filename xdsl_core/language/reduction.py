@@ -221,7 +221,12 @@ def _check_combined(function: str, values: tuple[Any, ...], types: Sequence[Type
 def _sources(function: str, input: Any) -> tuple[tensor, ...]:
     sources = input if isinstance(input, tuple) else (input,)
     if not sources or not all(isinstance(source, tensor) and source.shape for source in sources):
-        raise fail("X0115", f"tl.{function} needs a tile or a tuple of tiles", label=f"it got {input!r}")
+        raise fail(
+            "X0115",
+            f"tl.{function} needs a tile or a tuple of tiles",
+            label=f"it got {input!r}",
+            help="a scalar has nothing to combine; pass several tiles as (a, b)",
+        )
     if len({source.shape for source in sources}) > 1:
         raise fail(
             "X0122",

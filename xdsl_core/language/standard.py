@@ -96,8 +96,7 @@ def flip(x: Any, dim: Any = None) -> Any:
 def _flip(x: Any, axis: Any) -> Any:
     static_assert(_power_of_two(x.shape[axis]), "tl.flip: the extent must be a power of two")
     bits = x.to(_integer_of_width(x.dtype.primitive_bitwidth, True), bitcast=True)
-    halves = (2,) * _halvings(x.shape[axis])
-    bits = reshape(bits, x.shape[:axis] + halves + x.shape[axis + 1 :])
+    bits = reshape(bits, x.shape[:axis] + (2,) * _halvings(x.shape[axis]) + x.shape[axis + 1 :])
     # along an axis of extent 2, a ^ (a ^ b) swaps the two halves
     for i in static_range(_halvings(x.shape[axis])):
         bits = bits ^ xor_sum(bits, axis + i, True)

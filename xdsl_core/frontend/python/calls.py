@@ -74,7 +74,9 @@ def spread(frame: Frame, node: ast.Starred) -> tuple[Any, ...]:
     value = normal(evaluate(frame, node.value))
     if isinstance(value, tuple):
         return value
-    raise frame.fail(node, "X0115", "only tuples can be spread with *", label=describe(value))
+    raise frame.fail(
+        node, "X0115", "only tuples can be spread with *", label=describe(value), help="pass the value itself"
+    )
 
 
 def call(frame: Frame, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -169,7 +171,9 @@ _ATTRIBUTES: dict[str, Callable[[Frame, tensor], Any]] = {
 def _length(frame: Frame, value: Any) -> Any:
     if isinstance(value, tensor):
         if not value.shape:
-            raise fail("X0115", "a scalar has no length", label=describe(value))
+            raise fail(
+                "X0115", "a scalar has no length", label=describe(value), help="tuples and tiles have one"
+            )
         return value.shape[0]
     return compile_time.run("len(...)", len, (value,))
 

@@ -96,7 +96,10 @@ def _step(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
     try:
         return _handlers()[1].get(type(node), _unsupported)(frame, node, rest)
     except XdslError as problem:
-        frame.report(problem.at(builder.location).diagnostics)
+        located = problem.at(builder.location)
+        if frame.inside:
+            raise frame.in_library(located) from None
+        frame.problems.report(located.diagnostics)
     except AlreadyReported:
         pass
     except (TooMany, RecursionError):
@@ -104,7 +107,7 @@ def _step(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
     except Exception as problem:
         if os.environ.get("XDSL_DEBUG") == "1":
             raise
-        frame.report(_internal(frame, node, problem).diagnostics)
+        frame.problems.report(_internal(frame, node, problem).diagnostics)
     finally:
         builder.location = outer
     for name in stored_names(frame, node):

@@ -94,7 +94,7 @@ def _operate(
             "X0119",
             f"{sign} does not work on tensors",
             label=f"{_short(left)} {sign} {_short(right)}",
-            help=_INSTEAD.get(sign, ""),
+            help=_INSTEAD[sign],
         )
     return on_tensors(frame.context, left, right)
 
@@ -122,7 +122,7 @@ def _comparisons(frame: Frame, node: ast.Compare) -> Iterator[Any]:
         word, on_values, on_tensors = COMPARISONS[type(sign)]
         if isinstance(sign, ast.Is | ast.IsNot):
             yield on_values(left, right)
-        elif isinstance(sign, ast.In | ast.NotIn) and holds_tensor(right):
+        elif isinstance(sign, ast.In | ast.NotIn) and holds_tensor((left, right)):
             raise fail("X0119", f"{word} does not work on tensors", help=_INSTEAD[word])
         else:
             yield _operate(frame, word, on_values, on_tensors, left, right)
@@ -178,7 +178,11 @@ def _comprehension(frame: Frame, node: ast.ListComp) -> tuple[Any, ...]:
         source = tuple(source)
     if not isinstance(source, tuple):
         raise frame.fail(
-            loop.iter, "X0128", "a comprehension needs a tuple or a compile-time range", label=_short(source)
+            loop.iter,
+            "X0128",
+            "a comprehension needs a tuple or a compile-time range",
+            label=_short(source),
+            help="use a loop over range for values of the running kernel",
         )
     outer = dict(frame.variables)
     found = []
@@ -197,7 +201,7 @@ def _bind(frame: Frame, target: ast.expr, value: Any) -> None:
         for one, part in zip(target.elts, value, strict=True):
             _bind(frame, one, part)
     else:
-        raise frame.fail(target, "X0116", "the target does not fit the values")
+        raise frame.fail(target, "X0116", "the target does not fit the values", help="name each value once")
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Any:
@@ -218,7 +222,7 @@ def _no_attribute(frame: Frame, node: ast.Attribute, value: Any) -> XdslError:
 
     near = get_close_matches(node.attr, dir(value), n=1)
     what = value.__name__ if isinstance(value, ModuleType) else f"{value!r}"
-    help = f"did you mean {near[0]}?" if near else ""
+    help = f"did you mean {near[0]}?" if near else "check the spelling"
     return frame.fail(node, "X0114", f"{what} has no attribute {node.attr}", help=help)
 
 
@@ -260,7 +264,11 @@ def _index(frame: Frame, node: ast.Subscript, value: tensor, indices: tuple[Any,
             )
     if taken > len(value.shape):
         raise frame.fail(
-            node, "X0117", f"{taken} indices for a tile of rank {len(value.shape)}", label=describe(value)
+            node,
+            "X0117",
+            f"{taken} indices for a tile of rank {len(value.shape)}",
+            label=describe(value),
+            help="write one : for each axis, and None for each new one",
         )
     return result
 
@@ -302,7 +310,7 @@ def _named(frame: Frame, node: ast.NamedExpr) -> Any:
 
 
 def _starred(frame: Frame, node: ast.Starred) -> Any:
-    raise frame.fail(node, "X0105", "* can spread tuples in calls and tuples only")
+    raise frame.fail(node, "X0105", "* stands alone", help="it spreads tuples in calls and in tuples")
 
 
 EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
-from xdsl_core.diagnostics import CompilationError, Diagnostic, Location, error
+from xdsl_core.diagnostics import CompilationError, Location, XdslError, error
 from xdsl_core.frontend.python.compile_time import PYTHON_FUNCTIONS
 from xdsl_core.frontend.python.problems import AlreadyReported, Broken, Problems, Unusable
 from xdsl_core.frontend.python.source import MISSING, JitSource, source_of
@@ -41,6 +41,7 @@ class Frame:
     stored: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
     locations: dict[ast.AST, Location] = field(default_factory=dict)
     place: Location | None = None
+    inside: str = ""
 
     def locate(self, node: ast.AST) -> Location:
         """Where a node of this function stands; for functions of the language, where they are called."""
@@ -57,12 +58,13 @@ class Frame:
         """The error to raise for a node."""
         return CompilationError(error(code, message, location=self.locate(node), label=label, help=help))
 
-    def report(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Note mistakes; those in a function of the language say which one."""
-        if self.place is not None:
-            note = f"this is inside tl.{self.source.name}"
-            diagnostics = tuple(one.with_note("note", note) for one in diagnostics)
-        self.problems.report(diagnostics)
+    def in_library(self, problem: XdslError) -> XdslError:
+        """The same mistakes, saying which function of the language they are found in."""
+        note = f"this is inside tl.{self.inside}"
+        known = any(one.text == note for diagnostic in problem.diagnostics for one in diagnostic.notes)
+        if known:
+            return problem
+        return CompilationError(diagnostic.with_note("note", note) for diagnostic in problem.diagnostics)
 
     def parameter_location(self, name: str) -> Location:
         """Where a parameter stands in the signature; the function where there is no such parameter."""
@@ -137,14 +139,19 @@ def name_values(value: Any, name: str) -> None:
             name_values(one, f"{name}_{index}")
 
 
+def _stored(node: ast.AST) -> str:
+    """The name that a node gives a value to, or the empty string."""
+    if isinstance(node, ast.Name):
+        return node.id if isinstance(node.ctx, ast.Store) else ""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name
+    return (node.asname or node.name) if isinstance(node, ast.alias) else ""
+
+
 def stored_names(frame: Frame, node: ast.AST) -> tuple[str, ...]:
     """The variables that a statement gives values to, nested statements included, in order."""
     known = frame.stored.get(node)
     if known is None:
-        names = (
-            inner.id
-            for inner in ast.walk(node)
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-        )
-        known = frame.stored[node] = tuple(dict.fromkeys(names))
+        names = dict.fromkeys(name for inner in ast.walk(node) if (name := _stored(inner)))
+        known = frame.stored[node] = tuple(names)
     return known

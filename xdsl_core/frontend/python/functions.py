@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspect import Parameter as PythonParameter
 from typing import Any
 
-from xdsl_core.diagnostics import Location
+from xdsl_core.diagnostics import CompilationError, Location, error
 from xdsl_core.frontend.python.compile_time import normal
 from xdsl_core.frontend.python.dispatch import Maybe, Outcome, execute
 from xdsl_core.frontend.python.frame import Frame, name_values
@@ -28,12 +28,13 @@ def new_frame(
     debug: bool,
     callers: tuple[Location, ...] = (),
     place: Location | None = None,
+    inside: str = "",
 ) -> Frame:
     """A frame for one run through a function."""
     from xdsl_core.frontend.python.calls import call
 
     context = Context(builder, lambda function, args, kwargs: call(frame, function, args, kwargs), debug)
-    frame = Frame(source, context, problems, callers, place=place)
+    frame = Frame(source, context, problems, callers, place=place, inside=inside)
     frame.constants = {parameter.name for parameter in source.parameters if parameter.is_constexpr}
     return frame
 
@@ -49,11 +50,13 @@ def inline(
     here = frame.context.builder.location
     callers = (replace(here, callers=()), *frame.callers)
     if len(callers) > DEEPEST_CALL:
-        raise fail(
+        problem = error(
             "X0141",
             f"{source.name} is called {DEEPEST_CALL} calls deep",
+            location=replace(here, callers=callers[-1:]),
             help="kernels have no run-time recursion: end it by a compile-time condition, or use a loop",
         )
+        raise CompilationError(problem)
     inner = new_frame(
         source,
         frame.context.builder,
@@ -61,6 +64,7 @@ def inline(
         debug=frame.context.debug,
         callers=frame.callers if library else callers,
         place=here if library else frame.place,
+        inside=frame.inside or (source.name if library else ""),
     )
     _bind_arguments(inner, args, kwargs)
     return _run(inner)

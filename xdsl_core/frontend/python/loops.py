@@ -300,7 +300,7 @@ def _report_changed_type(frame: Frame, node: ast.stmt, name: str, carried: Carri
             help=f"start from a value of the type it has here, or cast it: {name} = (...).to({cast_to})",
         )
     first = _first_definition(frame, carried, name)
-    frame.report((problem.with_note("note", f"{name} is {form(initial)} here", first),))
+    frame.problems.report((problem.with_note("note", f"{name} is {form(initial)} here", first),))
 
 
 def _report_changed_constant(frame: Frame, node: ast.stmt, name: str, carried: Carried) -> None:
@@ -312,7 +312,7 @@ def _report_changed_constant(frame: Frame, node: ast.stmt, name: str, carried: C
         help="use another name in the loop, or unroll it with tl.static_range",
     )
     first = _first_definition(frame, carried, name)
-    frame.report((problem.with_note("note", f"{name} gets its compile-time value here", first),))
+    frame.problems.report((problem.with_note("note", f"{name} gets its compile-time value here", first),))
 
 
 def _drop_unchanged(carried: Carried, last: dict[str, list[tensor]], block: Block) -> None:

@@ -53,7 +53,7 @@ def to_tensor(context: Context, value: Operand) -> tensor:
 def converted(context: Context, value: Operand, element: Element, shape: tuple[int, ...]) -> tensor:
     """What `cast` makes of an operand.
 
-    A Python number becomes one constant in every lane of a shape, where that is the same as its own constant cast.
+    A Python number becomes one constant in every lane of a shape, where that equals its own constant cast.
     """
     if isinstance(value, tensor) or isinstance(element, PointerType):
         return cast(context, to_tensor(context, value), element)
