@@ -116,7 +116,7 @@ class _Parser(AttributeReader):
         return names
 
     def definition(self) -> Definition:
-        token = self.expect_kind("word", "an op such as tile.add")
+        token = self.expect_kind("word", "the name of an op")
         definition = self.definitions.get(token.text)
         if definition is None:
             near = ", ".join(difflib.get_close_matches(token.text, self.definitions.names(), n=3))

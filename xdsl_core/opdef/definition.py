@@ -25,7 +25,7 @@ from xdsl_core.opdef.facets import (
     ResultFacet,
     Sample,
 )
-from xdsl_core.opdef.rules import HELPERS
+from xdsl_core.opdef.rules import evaluate
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,7 @@ class OpDef:
         if found or not self.constraints:
             return found
         names = self.namespace(operands, attributes, regions)
-        scope = {"__builtins__": {}, **HELPERS, **names}
-        broken = next((rule for rule in self.constraints if not eval(rule.expression, scope)), None)
+        broken = next((rule for rule in self.constraints if not evaluate(rule.expression, names)), None)
         return [] if broken is None else [self._broken(broken, operands, names)]
 
     def infer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from xdsl_core.ir.core import Region
@@ -64,3 +64,8 @@ _OWN = (yields, takes, ends_in, pure, scalars, product, constant_kind, kind_of)
 HELPERS: Mapping[str, Any] = MappingProxyType(
     {function.__name__: function for function in (*_BUILTINS, *_OWN)}
 )
+
+
+def evaluate(expression: str | CodeType, names: Mapping[str, Any]) -> Any:
+    """The value of a constraint's or budget's expression, `names` being what `OpDef.namespace` gives."""
+    return eval(expression, {"__builtins__": {}, **HELPERS, **names})

@@ -30,13 +30,14 @@ class SampleCase:
 
     `arguments` are its arrays in the kernel's order, by parameter name: operands, buffers that pointer
     operands point into, and `outputs`, which hold the results afterwards (and buffers that the op writes).
-    One program runs it.
+    `result_types` are the op's own. One program runs it.
     """
 
     op: str
     module: Module
     arguments: dict[str, Array]
     outputs: tuple[str, ...]
+    result_types: tuple[Type, ...]
 
     def fresh_arguments(self) -> dict[str, Array]:
         """Copies of the arguments, for a run that writes to them."""
@@ -74,7 +75,7 @@ def case_of(definition: OpDef, sample: Sample, *, seed: int = 0) -> SampleCase:
         outputs.append(name)
         arguments[name] = np.zeros(max(1, int(np.prod(kind.shape))), _stored(kind).numpy)
     module = _module(definition, sample, operands, arguments, results)
-    return SampleCase(definition.name, module, arguments, tuple(outputs))
+    return SampleCase(definition.name, module, arguments, tuple(outputs), results)
 
 
 def _result_types(definition: OpDef, sample: Sample) -> tuple[Type, ...]:

@@ -138,7 +138,8 @@ class PointerCast:
     result = result(doc="pointers of the shape of the operand")
     samples = (
         Sample({"pointer": "ptr<f32>"}, {"pointee": dtypes.i32}),
-        Sample({"pointer": "tile<4xptr<i64>>"}, {"pointee": dtypes.u8}),
+        Sample({"pointer": "tile<3x5xptr<i64>>"}, {"pointee": dtypes.u8}),
+        Sample({"pointer": "tile<1xptr<bf16>>"}, {"pointee": dtypes.u16}),
     )
     budget = Exact()
 

@@ -33,11 +33,8 @@ def apply_op(
     case = case_of(definition, Sample(types, attributes, values, regions=regions or {}))
     arguments = case.fresh_arguments()
     run(case.module, (1,), list(arguments.values()), check=True)
-    op = next(op for op in case.module.walk() if op.definition is definition and op.operands)
-    found = tuple(
-        arguments[name].reshape(value.type.shape)
-        for name, value in zip(case.outputs, op.results, strict=True)
-    )
+    shapes = [kind.shape for kind in case.result_types]
+    found = tuple(arguments[name].reshape(shape) for name, shape in zip(case.outputs, shapes, strict=True))
     return found[0] if len(found) == 1 else found
 
 
