@@ -13,6 +13,7 @@ import pytest
 from xdsl_core.backend import Available, Registry, Unavailable
 from xdsl_core.backend.testing import check_backend
 from xdsl_core.diagnostics import BackendError
+from xdsl_core.ops import opset
 
 ROOT = Path(__file__).resolve().parents[2]
 BROKEN = {
@@ -157,6 +158,11 @@ def test_good_backend_runs_a_kernel(plugin_folder: Path, tmp_path: Path) -> None
         assert "X0610" in lines[2]
         assert "acme does not claim op" in lines[2]
         assert "    tl.store(y + i, tl.load(x + i, mask=inside) * a" in done.stdout
+
+
+def test_dialect_of_a_backend_is_its_own(registry: Registry) -> None:
+    assert "acme.marker" in registry.get("acme").opset()
+    assert "acme.marker" not in opset()
 
 
 def test_good_backend_keeps_the_contract(registry: Registry) -> None:

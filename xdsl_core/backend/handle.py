@@ -120,9 +120,17 @@ class BackendHandle:
             self._capabilities[target.name] = self._checked("xdsl_capabilities", target=target)
         return self._capabilities[target.name]
 
-    def register_ops(self, opset: OpSet) -> None:
-        """Lets the backend add its dialect to `opset`."""
-        self._call("xdsl_register_ops", opset=opset)
+    @cached_property
+    def _opset(self) -> OpSet:
+        from xdsl_core.ops import opset
+
+        extended = opset().extend()
+        self._call("xdsl_register_ops", opset=extended)
+        return extended
+
+    def opset(self) -> OpSet:
+        """The ops of the language and those of the backend's own dialect."""
+        return self._opset
 
     def options(self, values: Mapping[str, Any]) -> Options:
         """The backend's options with `values`; BackendError X0606 or X0607 for what it does not take."""

@@ -111,7 +111,7 @@ def xdsl_capabilities(target: TargetDescription) -> Capabilities:  # type: ignor
 
 @hookspec
 def xdsl_register_ops(opset: OpSet) -> None:
-    """Adds the backend's own dialect to `opset`, a copy that only this backend's modules see. May.
+    """Adds the backend's own dialect to `opset`, a copy that is this backend's alone. May.
 
     Called once, before the first module is built. Raise nothing; a name that is taken is an error of the
     backend.

@@ -24,7 +24,6 @@ from xdsl_core.target import Capabilities, TargetDescription, problems
 if TYPE_CHECKING:
     from xdsl_core.dtypes import DType
     from xdsl_core.ir import Module
-    from xdsl_core.opdef import OpSet
 
 _CHEAP_SECONDS = 0.05
 _AVAILABILITY_SECONDS = 2.0
@@ -104,7 +103,7 @@ def _targets(handle: BackendHandle) -> Iterator[str]:
 def _capabilities(handle: BackendHandle) -> Iterator[str]:
     from xdsl_core.dtypes import BY_NAME
 
-    opset = _opset(handle)
+    opset = handle.opset()
     for target in handle.targets():
         claims = handle.capabilities(target)
         if not claims.claims:
@@ -115,14 +114,6 @@ def _capabilities(handle: BackendHandle) -> Iterator[str]:
         dtypes = sorted({name for claim in claims.claims for name in claim.dtypes if name not in BY_NAME})
         if dtypes:
             yield f"{target.target}: there is no dtype {', '.join(dtypes)}"
-
-
-def _opset(handle: BackendHandle) -> OpSet:
-    from xdsl_core.ops import opset
-
-    extended = opset().extend()
-    handle.register_ops(extended)
-    return extended
 
 
 def _pipeline(handle: BackendHandle) -> Iterator[str]:

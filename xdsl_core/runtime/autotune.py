@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from xdsl_core.backend import Profile
 from xdsl_core.backend.cache_folder import cache_folder
 from xdsl_core.diagnostics import error
+from xdsl_core.runtime.bench import bench_with
 from xdsl_core.runtime.bench import do_bench as default_bench
 from xdsl_core.runtime.cache import DiskCache
 from xdsl_core.runtime.compiled import CompiledKernel
@@ -67,6 +69,10 @@ class Autotuner(Launchable):
     def on(self, target: str | Target) -> Autotuner:
         """The same on another target; what was chosen is kept apart."""
         return Autotuner(self.fn.on(target), self.settings)
+
+    def current_target(self) -> Target:
+        """As Launchable.current_target."""
+        return self.fn.current_target()
 
     def identity(self) -> str | None:
         """As Launchable.identity, with the configs."""
@@ -130,9 +136,13 @@ class Autotuner(Launchable):
         return known
 
     def _key(self, named: Mapping[str, Any]) -> Any:
-        """The values of the key arguments, and the element type of every array."""
+        """The target, the values of the key arguments, and the element type of every array."""
         values = tuple(constant_key(named.get(name)) for name in self.settings.key)
-        return values, tuple(str(value.dtype) for value in named.values() if hasattr(value, "dtype"))
+        return (
+            self.current_target(),
+            values,
+            tuple(str(value.dtype) for value in named.values() if hasattr(value, "dtype")),
+        )
 
     def _pruned(self, named: Mapping[str, Any], meta: Mapping[str, Any]) -> list[Config]:
         prune, configs = self.settings.prune, list(self.configs)
@@ -214,7 +224,7 @@ def autotune(  # noqa: PLR0917 (Triton's signature)
     the user asked for is the only one that is seen. Results are kept on disk unless `cache_results` is False
     or there are hooks.
     """
-    bench = do_bench or (lambda fn: default_bench(fn, warmup=warmup or 25.0, rep=rep or 100.0))
+    bench = partial(default_bench, warmup=warmup or 25.0, rep=rep or 100.0)
     settings = Settings(
         tuple(configs),
         tuple(key),
@@ -223,7 +233,7 @@ def autotune(  # noqa: PLR0917 (Triton's signature)
         tuple(restore_value or ()),
         pre_hook,
         post_hook,
-        bench,
+        bench if do_bench is None else bench_with(do_bench),
         cache_results,
     )
     return lambda fn: Autotuner(fn, settings)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
+
+
+def bench_with(function: Callable[..., Any]) -> Callable[[Callable[[], object]], Any]:
+    """A user's benchmark as a function of the call alone; one that takes `quantiles` gets Triton's."""
+    takes = inspect.signature(function).parameters
+    if "quantiles" in takes or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values()):
+        return lambda call: function(call, quantiles=(0.5, 0.2, 0.8))
+    return function
 
 
 def do_bench(fn: Callable[[], object], *, warmup: float = 25.0, rep: float = 100.0) -> float:

@@ -52,6 +52,10 @@ class Heuristics(Launchable):
         """The same on another target."""
         return Heuristics(self.fn.on(target), self.values)
 
+    def current_target(self) -> Target:
+        """As Launchable.current_target."""
+        return self.fn.current_target()
+
     def identity(self) -> str | None:
         """As Launchable.identity, with the functions' code."""
         inner = self.fn.identity()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, update_wrapper
 from typing import Any, NoReturn, TypeVar, overload
 
-from xdsl_core.diagnostics import error
+from xdsl_core.diagnostics import UNKNOWN, CompilationError, Location, error
 from xdsl_core.frontend.python.source import JitSource, Parameter
 from xdsl_core.runtime.grid import ArgumentError
 from xdsl_core.runtime.kernel import Kernel, KernelSource
@@ -59,6 +59,7 @@ class JitFunction(JitSource, Kernel):
             self._build,
             self.dependency_key,
             self._guards,
+            self._locate,
             {} if self.debug is None else {"debug": self.debug},
         )
 
@@ -84,10 +85,20 @@ class JitFunction(JitSource, Kernel):
 
         return guards(self)
 
+    def _locate(self, name: str) -> Location:
+        """Where a parameter, or for "" the function, is defined."""
+        try:
+            arguments = self.tree.args
+        except CompilationError:
+            return UNKNOWN
+        nodes = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        return self.locate(next((node for node in nodes if node.arg == name), self.tree))
+
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         problem = error(
             "X0512",
             f"{self.name} was called like a Python function",
+            location=self._locate(""),
             note="a function with @xdsl.jit runs over a grid, or is called from another kernel",
             help=f"write {self.name}[grid](...), for example {self.name}[(1,)](...)",
         )

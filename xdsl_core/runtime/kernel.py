@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import Argument, BackendHandle, Grid, Profile, default_registry, option_types
-from xdsl_core.diagnostics import error
+from xdsl_core.diagnostics import Location, error
 from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec
 from xdsl_core.runtime.binder import convert, make_launch, other
 from xdsl_core.runtime.compile import Request, compile_request
@@ -33,7 +33,8 @@ class KernelSource:
     """What the runtime needs of a kernel's source.
 
     `build(specs, debug=...)` makes its module, `dependency_key()` hashes it with all it refers to, `guards()`
-    lists what must not be rebound between launches. `options` are those given where the kernel was defined.
+    lists what must not be rebound between launches, `locate(name)` says where a parameter stands in the
+    source ("" for the kernel itself). `options` are those given where the kernel was defined.
     """
 
     name: str
@@ -42,6 +43,7 @@ class KernelSource:
     build: Callable[..., Module]
     dependency_key: Callable[[], str]
     guards: Callable[[], tuple[Guard, ...]]
+    locate: Callable[[str], Location]
     options: Mapping[str, Any]
 
 
@@ -145,7 +147,9 @@ class Table(dict[Any, Entry]):
         """The entry for a launch that is not in the table; raises what is wrong with the arguments."""
         self._refuse_extra(extra)
         rules = self.source.rules
-        specs = {rule.name: spec_of(value, rule) for rule, value in zip(rules, values, strict=True)}
+        specs = {
+            rule.name: self._spec(value, rule, spec_of) for rule, value in zip(rules, values, strict=True)
+        }
         kernel = self.compile(specs, options)
         entry = Entry(kernel, rules)
         if key is not None:
@@ -179,7 +183,16 @@ class Table(dict[Any, Entry]):
         self._refuse_extra(values[len(rules) :])
         given = dict(zip((rule.name for rule in rules), values, strict=False)) | dict(named)
         found = {**self.source.defaults, **given}
-        return {rule.name: compile_spec(found.get(rule.name, MISSING), rule) for rule in rules}
+        return {rule.name: self._spec(found.get(rule.name, MISSING), rule, compile_spec) for rule in rules}
+
+    def _spec(
+        self, value: Any, rule: ParameterRule, look: Callable[[Any, ParameterRule], ArgumentSpec]
+    ) -> ArgumentSpec:
+        """The spec of one argument; an error points to its parameter."""
+        try:
+            return look(value, rule)
+        except ArgumentError as problem:
+            raise problem.at(self.source.locate(rule.name)) from problem.__cause__
 
     def _refuse_extra(self, extra: Sequence[Any]) -> None:
         if extra:
@@ -187,6 +200,7 @@ class Table(dict[Any, Entry]):
             problem = error(
                 "X0504",
                 f"{self.name} takes {count} arguments, but {count + len(extra)} were given",
+                location=self.source.locate(""),
                 note="parameters: " + ", ".join(rule.name for rule in self.source.rules),
                 help="leave out the last",
             )
@@ -201,6 +215,7 @@ class Table(dict[Any, Entry]):
             problem = error(
                 "X0504",
                 f"{self.name} has no parameter {unknown[0]!r}, and {self.backend.name} no such option",
+                location=self.source.locate(""),
                 note=f"parameters: {', '.join(parameters)}; options: {', '.join(known)}",
                 help=f"did you mean {near[0]!r}?" if near else "leave it out",
             )
@@ -253,6 +268,10 @@ class Kernel(Launchable):
     @property
     def arg_names(self) -> list[str]:
         return [rule.name for rule in self._source.rules]
+
+    def current_target(self) -> Target:
+        """The target it is bound to, else the selected one."""
+        return self._table().target.target
 
     def identity(self) -> str | None:
         """A hash of the source with all it refers to, the backend and the target."""

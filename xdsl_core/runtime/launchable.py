@@ -40,6 +40,10 @@ class Launchable(ABC):
         """The same on another target."""
 
     @abstractmethod
+    def current_target(self) -> Target:
+        """Where the next launch would run."""
+
+    @abstractmethod
     def identity(self) -> str | None:
         """Text that changes with anything that may change results or times; None if there is none."""
 

@@ -23,6 +23,7 @@ from xdsl_core.backend import (
     Source,
     hookimpl,
 )
+from xdsl_core.diagnostics import UNKNOWN
 from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec, ScalarSpec
 from xdsl_core.ir import Builder, Function, Module, PointerType, ScalarType
 from xdsl_core.ops import Load, Return, Store, opset
@@ -118,7 +119,7 @@ class ModuleKernel(Kernel):
         self.reads, self.writes, self.key = reads, writes, key
         self.built: list[dict[str, ArgumentSpec]] = []
         self.__dict__["_source"] = KernelSource(
-            name, rules, defaults or {}, self.build, lambda: self.key, guards, {}
+            name, rules, defaults or {}, self.build, lambda: self.key, guards, lambda parameter: UNKNOWN, {}
         )
 
     def build(self, specs: Mapping[str, ArgumentSpec], *, debug: bool) -> Module:

@@ -13,8 +13,10 @@ import pytest
 from tests.unit.runtime.fakes import ClosureBackend, ModuleKernel, memory
 from xdsl_core.diagnostics import BackendError, LaunchError, error
 from xdsl_core.runtime.autotune import autotune
+from xdsl_core.runtime.bench import do_bench
 from xdsl_core.runtime.config import Config
 from xdsl_core.runtime.heuristics import heuristics
+from xdsl_core.runtime.select import use
 from xdsl_core.runtime.specialise import ParameterRule
 
 X, N, BLOCK = ParameterRule("x"), ParameterRule("n"), ParameterRule("BLOCK", constexpr=True)
@@ -229,3 +231,37 @@ def test_autotune_over_heuristics_on_another_target(backend: ClosureBackend) -> 
     profile = tuned.profile((1,), np.zeros(4, np.float32), 5)
     assert profile is not None
     assert profile.cycles == 16
+
+
+def test_benchmark_in_tritons_form_gets_quantiles(backend: ClosureBackend) -> None:
+    seen: list[Any] = []
+
+    def bench(call: Any, quantiles: Any) -> list[float]:
+        seen.append(quantiles)
+        return [1.0 if len(seen) == 2 else 2.0, 0.5, 3.0]
+
+    tuned = autotune([SMALL, LARGE], ["n"], do_bench=bench)(ModuleKernel("k", X, N, BLOCK))
+    tuned[(1,)](np.zeros(4, np.float32), 5)
+    assert seen == [(0.5, 0.2, 0.8)] * 2
+    assert tuned.best_config is LARGE
+
+
+def test_default_benchmark_takes_the_median() -> None:
+    calls: list[float] = []
+
+    def call() -> None:
+        calls.append(time.perf_counter())
+        time.sleep(0.001)
+
+    milliseconds = do_bench(call, warmup=2, rep=5)
+    assert 1.0 <= milliseconds < 50.0
+    assert 4 <= len(calls) <= 9
+
+
+def test_each_target_is_tuned_for_itself(backend: ClosureBackend) -> None:
+    backend.cycles = lambda constants: constants["BLOCK"]
+    tuned = autotune([SMALL, LARGE], ["n"], cache_results=False)(ModuleKernel("k", X, N, BLOCK))
+    for target in ("closure:here", "closure:there", "closure:here"):
+        with use(target):
+            tuned[(1,)](np.zeros(4, np.float32), 5)
+    assert len(tuned.cache) == 2

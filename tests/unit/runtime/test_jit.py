@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,30 @@ def test_calling_a_kernel_without_a_grid_says_what_to_write() -> None:
     assert isinstance(caught.value, LaunchError)
     assert caught.value.code == "X0512"
     assert axpy.fn.__name__ == axpy.__name__ == "axpy"
+
+
+def test_wrong_argument_points_to_its_parameter() -> None:
+    with pytest.raises(LaunchError) as caught:
+        axpy.on("reference")[(1,)]([1.0], np.zeros(1, np.float32), 1, 1.0)
+    text = str(caught.value)
+    assert "def axpy(x, y, n, a, BLOCK: tl.constexpr = 16):" in text
+    assert text.splitlines()[4] == f"{' ' * 4}|{' ' * 10}^"
+    with pytest.raises(LaunchError) as caught:
+        axpy.on("reference")[(1,)](1, 2, 3, 4, 5, 6)
+    assert "def axpy(" in str(caught.value)
+
+
+def test_threads_compile_a_kernel_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDSL_CACHE_DIR", str(tmp_path))
+    built: list[Any] = []
+    kernel = xdsl.jit(with_bias.fn)
+    build = kernel._build
+    monkeypatch.setattr(kernel, "_build", lambda *a, **k: built.append(a) or build(*a, **k))
+    arrays = [(np.full(4, i, np.float32), np.zeros(4, np.float32)) for i in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda pair: kernel.on("reference")[(1,)](pair[0], None, pair[1]), arrays))
+    assert [y.tolist() for _, y in arrays] == [[float(i)] * 4 for i in range(8)]
+    assert len(built) == 1
 
 
 def test_jit_takes_tritons_options() -> None:

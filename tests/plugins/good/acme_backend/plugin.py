@@ -28,6 +28,7 @@ from xdsl_core.target import Capabilities, Claim, MemorySpace, TargetDescription
 
 if TYPE_CHECKING:
     from xdsl_core.ir import Module
+    from xdsl_core.opdef import OpSet
     from xdsl_core.passes import Pipeline
 
 DTYPES = frozenset({"i1", "i32", "i64", "f32", "f64"})
@@ -65,6 +66,13 @@ def xdsl_capabilities(target: TargetDescription) -> Capabilities:
     from acme_backend.codegen import EXPRESSIONS
 
     return Capabilities(tuple(Claim(op, DTYPES) for op in EXPRESSIONS))
+
+
+@hookimpl
+def xdsl_register_ops(opset: OpSet) -> None:
+    from acme_backend.dialect import Marker
+
+    opset.register(Marker)
 
 
 @hookimpl
