@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -260,7 +260,7 @@ def main() -> int:
         print(f"{name}: done", file=sys.stderr)
     show(results, title=description(torch))
     if options.json:
-        write_json(results, options.json)
+        write_json([asdict(result) for result in results], options.json)
     for text in wrong:
         print(f"wrong result, not measured: {text}", file=sys.stderr)
     return 1 if wrong else 0

@@ -10,14 +10,16 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.noise import Quiet
 
+ENOUGH = 3  # with fewer quiet rounds all rounds count, and the table says so
 SAMPLE_SECONDS = 0.01  # short calls are repeated until a sample takes this long
 SETTLE_STEP = (
     0.012  # seconds between looks at whether worker threads still spin; the clock ticks in 4 to 10 ms
@@ -46,7 +48,8 @@ class Result:
     """One comparison with one peer.
 
     `value` is ours and `peer_value` the peer's median time in `unit`; `ratio` is the median of the rounds'
-    ratios, peer / ours: above 1 ours is faster. `kept` of `taken` rounds were quiet for both.
+    ratios, peer / ours: above 1 ours is faster. `kept` of `taken` rounds were quiet for both; if these are
+    fewer than ENOUGH, the numbers are those of all rounds.
     """
 
     work: str
@@ -63,20 +66,25 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Seconds of one call in each round, None where the round was disturbed."""
+    """Seconds of one call in each round, and whether the machine was quiet then."""
 
     name: str
-    seconds: list[float | None]
+    seconds: list[float]
+    quiet: list[bool]
+
+    def add(self, sample: tuple[float, bool]) -> None:
+        """Adds a round."""
+        self.seconds.append(sample[0])
+        self.quiet.append(sample[1])
 
     def median(self) -> float:
-        """The median of the quiet samples; NaN without any."""
-        quiet = [sample for sample in self.seconds if sample is not None]
-        return statistics.median(quiet) if quiet else float("nan")
+        """The median of the quiet rounds, or of all if these are not enough."""
+        return statistics.median(_usable(self.seconds, self.quiet))
 
 
 def interleave(candidates: Sequence[Candidate], effort: Effort) -> list[Samples]:
     """Lets the candidates take turns, in an order that alternates from round to round."""
-    samples = {candidate.name: Samples(candidate.name, []) for candidate in candidates}
+    samples = {candidate.name: Samples(candidate.name, [], []) for candidate in candidates}
     repetitions = {candidate.name: _repetitions(candidate) for candidate in candidates}
     deadline = time.perf_counter() + effort.seconds
     quiet_rounds = taken = 0
@@ -85,9 +93,9 @@ def interleave(candidates: Sequence[Candidate], effort: Effort) -> list[Samples]
     try:
         while quiet_rounds < effort.rounds and (taken < 3 or time.perf_counter() < deadline):
             for candidate in candidates if taken % 2 == 0 else reversed(candidates):
-                samples[candidate.name].seconds.append(_sample(candidate, repetitions[candidate.name]))
+                samples[candidate.name].add(_sample(candidate, repetitions[candidate.name]))
             taken += 1
-            quiet_rounds += all(entry.seconds[-1] is not None for entry in samples.values())
+            quiet_rounds += all(entry.quiet[-1] for entry in samples.values())
     finally:
         gc.enable()
     return list(samples.values())
@@ -109,14 +117,18 @@ def against_peers(
 
 
 def _result(work: str, own: Samples, other: Samples, rate: str) -> Result:
-    pairs = [
-        (a, b) for a, b in zip(own.seconds, other.seconds, strict=True) if a is not None and b is not None
-    ]
-    ratio = statistics.median(b / a for a, b in pairs) if pairs else float("nan")
+    ratios = [theirs / mine for mine, theirs in zip(own.seconds, other.seconds, strict=True)]
+    quiet = [mine and theirs for mine, theirs in zip(own.quiet, other.quiet, strict=True)]
     return Result(
         work=work, metric="time", value=own.median() * 1e3, unit="ms", peer=other.name,
-        peer_value=other.median() * 1e3, ratio=ratio, kept=len(pairs), taken=len(own.seconds), rate=rate,
+        peer_value=other.median() * 1e3, ratio=statistics.median(_usable(ratios, quiet)),
+        kept=sum(quiet), taken=len(quiet), rate=rate,
     )  # fmt: skip
+
+
+def _usable(values: list[float], quiet: list[bool]) -> list[float]:
+    kept = [value for value, was_quiet in zip(values, quiet, strict=True) if was_quiet]
+    return kept if len(kept) >= ENOUGH else values
 
 
 def _repetitions(candidate: Candidate) -> int:
@@ -126,8 +138,8 @@ def _repetitions(candidate: Candidate) -> int:
     return max(1, round(SAMPLE_SECONDS / max(time.perf_counter() - start, 1e-7)))
 
 
-def _sample(candidate: Candidate, repetitions: int) -> float | None:
-    """Seconds of one call, or None if the machine was not quiet."""
+def _sample(candidate: Candidate, repetitions: int) -> tuple[float, bool]:
+    """Seconds of one call, and whether the machine was quiet."""
     call = candidate.call
     _settle()
     call()
@@ -136,7 +148,7 @@ def _sample(candidate: Candidate, repetitions: int) -> float | None:
     for _ in range(repetitions):
         call()
     seconds = time.perf_counter() - start
-    return None if before.disturbed(Quiet.read(), seconds) else seconds / repetitions
+    return seconds / repetitions, not before.disturbed(Quiet.read(), seconds)
 
 
 def _settle() -> None:
@@ -164,13 +176,23 @@ def show(results: Sequence[Result], *, title: str) -> None:
         table.add_row(
             result.work if result.work != last else "", result.peer,
             f"{result.value:.4g} {result.unit}", f"{result.peer_value:.4g} {result.unit}",
-            f"[{colour}]{result.ratio:.2f}[/]", result.rate, f"{result.kept} of {result.taken}",
+            f"[{colour}]{result.ratio:.2f}[/]", result.rate, _rounds(result),
         )  # fmt: skip
         last = result.work
-    Console().print(table)
+    wide_console().print(table)
 
 
-def write_json(results: Sequence[Result], file: Path) -> None:
-    """Writes the results as a list of objects."""
-    rows = [asdict(result) for result in results]
+def _rounds(result: Result) -> str:
+    text = f"{result.kept} of {result.taken}"
+    return text if result.kept >= ENOUGH else f"[red]{text}, all used[/]"
+
+
+def wide_console() -> Console:
+    """A console whose tables are not cut when the output is no terminal."""
+    console = Console()
+    return console if console.is_terminal else Console(width=140)
+
+
+def write_json(rows: Sequence[dict[str, Any]], file: Path) -> None:
+    """Writes a list of objects with at least work, metric, value, unit, peer, peer_value and ratio."""
     file.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

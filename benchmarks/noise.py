@@ -7,6 +7,7 @@ value in sched(7).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -65,19 +66,16 @@ def in_prepared_process() -> None:
 
 
 def _raise_priority() -> None:
-    for grant in (_autogroup, _nice):
-        try:
-            grant()
-        except OSError:
-            continue
+    """The autogroup's nice value where there is one, else that of all threads: they must not differ.
 
-
-def _autogroup() -> None:
-    Path("/proc/self/autogroup").write_text("-20", encoding="ascii")
-
-
-def _nice() -> None:
-    os.setpriority(os.PRIO_PROCESS, 0, -20)
+    A thread that waits for another one by spinning would starve it if only it had the higher priority.
+    """
+    try:
+        Path("/proc/self/autogroup").write_text("-20", encoding="ascii")
+    except OSError:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir("/proc/self/task"):
+                os.setpriority(os.PRIO_PROCESS, int(thread), -20)
 
 
 def _words(file: Path) -> list[str]:
