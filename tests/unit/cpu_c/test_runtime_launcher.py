@@ -184,7 +184,7 @@ BASE = np.arange(60, dtype=np.float32)
         array.array("f", [1, 2, 3]),
         bytearray(8),
     ],
-    ids=str,
+    ids=lambda view: type(view).__name__,
 )
 def test_pointer_is_the_first_element(runtime: Runtime, body: int, view: Any) -> None:
     expected = np.asarray(view).__array_interface__["data"][0]
