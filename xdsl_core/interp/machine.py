@@ -228,7 +228,7 @@ class Machine:
         lane = f"lane {', '.join(map(str, place))} of " if len(place) else ""
         found = error(
             "X0403",
-            f"{lane}a value that {use} was never read from memory",
+            f"uninitialised read: {lane}a value that {use} was never loaded",
             help="give the load an `other`, or mask this use as the load is masked",
         )
         note = f"masked off in the load at {value.origin}, which has no `other`"

@@ -53,9 +53,8 @@ def tile(pattern: TypePattern) -> TypePattern:
     )
 
 
-AnyNumber = TypePattern("number", dtypes.ALL)
+AnyNumber = TypePattern("bool, integer or float", dtypes.ALL)
 Numeric = TypePattern("integer or float", _where(lambda dtype: not dtype.is_bool))
-Arithmetic = TypePattern("bool, integer or float", dtypes.ALL)
 Integer = TypePattern("integer", _where(lambda dtype: dtype.kind in ("int", "uint")))
 IntegerOrBool = TypePattern("integer or bool", _where(lambda dtype: dtype.is_integer))
 Float = TypePattern("float", _where(lambda dtype: dtype.is_float))

@@ -196,7 +196,7 @@ class For:
     def _compute(machine: Any, op: Op, body: Region, lower: Any, upper: Any, step: Any, inits: Any) -> Any:
         counter = dtype_of(op.operand("lower").type).numpy.type
         carried = inits
-        for value in range(machine.number(lower), machine.number(upper), machine.number(step)):
+        for value in machine.iterations(lower, upper, step):
             carried = machine.run_region(body, (counter(value), *carried))
         return carried
 

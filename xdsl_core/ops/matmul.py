@@ -23,6 +23,7 @@ from xdsl_core.opdef import (
     undefined_lanes,
 )
 from xdsl_core.opdef.patterns import TypePattern, tile
+from xdsl_core.ops import numerics
 from xdsl_core.ops._shared import within
 
 FACTOR = TypePattern(
@@ -153,9 +154,9 @@ class Dot:
     @reference
     def _compute(lhs: Any, rhs: Any, accumulator: Any) -> Any:
         if accumulator.dtype.kind == "f":
-            return np.matmul(lhs, rhs) + accumulator
+            return numerics.matmul(lhs, rhs) + accumulator
         # whole numbers of 8 bits multiply and add exactly in float64
-        exact = np.matmul(lhs.astype(np.float64), rhs.astype(np.float64))
+        exact = numerics.matmul(lhs.astype(np.float64), rhs.astype(np.float64))
         return (exact.astype(np.int64) + accumulator).astype(np.int32)
 
     @undefined_lanes

@@ -14,6 +14,7 @@ from xdsl_core.ops.numerics import (
     fused_multiply_add,
     has_infinity,
     integer_to_float,
+    matmul,
     round_to,
     saturate_integer,
 )
@@ -202,3 +203,11 @@ def test_fused_multiply_add_keeps_ieee_rules() -> None:
         assert np.signbit(found[2])
         assert found[3] == -np.inf
         assert not np.signbit(found[4])
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (128, 64, 128), (33, 700, 90), (1, 5000, 70), (70, 5000, 1)])
+def test_matmul_in_panels_is_the_product(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    generator = np.random.default_rng(3)
+    lhs, rhs = generator.integers(-9, 9, (2, m, k)) * 1.0, generator.integers(-9, 9, (2, k, n)) * 1.0
+    np.testing.assert_array_equal(matmul(lhs, rhs), np.einsum("bmk,bkn->bmn", lhs, rhs))
