@@ -16,7 +16,7 @@ import numpy as np
 
 from xdsl_core.dtypes import DType
 from xdsl_core.language.values import constexpr, unwrap
-from xdsl_core.runtime.grid import call_grid, three_extents
+from xdsl_core.runtime.grid import call_grid
 from xdsl_core.runtime.pointers import Rejected, adapter_of, address_reader
 from xdsl_core.runtime.specialise import MISSING, ParameterRule, constant_key, scalar
 
@@ -73,7 +73,7 @@ def launch(_x_table, _x_grid, /, {signature}*_x_extra, **_x_options):
     else:
         if _x_callable(_x_grid):
             _x_grid = _x_call_grid(_x_grid, {{{meta}**_x_options}})
-        _x_extents = _x_three_extents(_x_grid, _x_table.name)
+        _x_extents = _x_table.extents(_x_grid)
         if _x_extents is None:
             return None
     _x_arguments = ({arguments})
@@ -116,6 +116,8 @@ def make_launch(name: str, rules: Sequence[ParameterRule], defaults: Mapping[str
             namespace[f"_x_convert{i}"] = partial(convert, rule.dtype)
     exec(compile(text, f"<launch of {name}>", "exec"), namespace)
     launch: Callable[..., Any] = namespace["launch"]
+    # the name that Python's own errors of a call show
+    launch.__qualname__ = name
     return launch
 
 
@@ -141,7 +143,7 @@ def _shared_names() -> dict[str, Any]:
         "_x_tuple": tuple,
         "_x_len": len,
         "_x_callable": callable,
-        "_x_Unusable": (TypeError, Rejected),
+        "_x_Unusable": (TypeError, ValueError, Rejected),
         "_x_ndarray": np.ndarray,
         "_x_address": address_reader(),
         "_x_constant": constant_key,
@@ -150,7 +152,6 @@ def _shared_names() -> dict[str, Any]:
         "_x_other": partial(other, quick=quick),
         "_x_extended": extended_key,
         "_x_call_grid": call_grid,
-        "_x_three_extents": three_extents,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xdsl_core.runtime.effects import Effects
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CompiledKernel:
     """What a launch gives back, and what `kernel.compile` and `kernel.warmup` make.
 
@@ -27,15 +27,18 @@ class CompiledKernel:
     """
 
     name: str
-    backend: BackendHandle = field(repr=False)
-    target: TargetDescription = field(repr=False)
+    backend: BackendHandle
+    target: TargetDescription
     options: Options
     specs: Mapping[str, ArgumentSpec]
     effects: Effects
-    stored: StoredKernel = field(repr=False)
+    stored: StoredKernel
     from_cache: bool
     # Keeps the files of a kernel that could not be cached until it is collected.
-    folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<CompiledKernel {self.name} for {self.target.target}>"
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:

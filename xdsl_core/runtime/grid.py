@@ -29,7 +29,7 @@ def three_extents(grid: Any, kernel: str) -> tuple[int, int, int] | None:
     )
     problem = error(
         "X0501",
-        f"the grid of {kernel} is {grid!r:.60}, a {type(grid).__name__}",
+        f"the grid of {kernel} is {grid!r:.60}, of type {type(grid).__name__}",
         requires="a tuple or list of one to three integers, or a function that returns one",
         help=help_,
     )

@@ -52,6 +52,7 @@ class JitFunction(JitSource, Kernel):
     @cached_property
     def _source(self) -> KernelSource:
         parameters = self.parameters
+        self._refuse_variadic(parameters)
         return KernelSource(
             self.name,
             tuple(self._rule(index, parameter) for index, parameter in enumerate(parameters)),
@@ -74,6 +75,17 @@ class JitFunction(JitSource, Kernel):
             not parameter.do_not_specialize,
             not (name in self._alignment_free or index in self._alignment_free),
         )
+
+    def _refuse_variadic(self, parameters: Iterable[Parameter]) -> None:
+        for parameter in parameters:
+            if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+                problem = error(
+                    "X0516",
+                    f"the kernel {self.name} takes any number of arguments ({parameter.name})",
+                    location=self._locate(""),
+                    help="name its parameters; only helpers called from kernels may take *arguments",
+                )
+                raise ArgumentError(problem)
 
     def _build(self, specs: Mapping[str, Any], *, debug: bool) -> Any:
         from xdsl_core.frontend.python.build import build_module

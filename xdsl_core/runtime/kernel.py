@@ -141,6 +141,13 @@ class Table(dict[Any, Entry]):
             self.clear()
             self.guards = ()
 
+    def extents(self, grid: Any) -> Grid | None:
+        """The grid as three extents, None if one is zero; an error points to the kernel."""
+        try:
+            return three_extents(grid, self.name)
+        except ArgumentError as problem:
+            raise problem.at(self.source.locate("")) from None
+
     def specialise(
         self, key: Any, values: Sequence[Any], extra: Sequence[Any], options: Mapping[str, Any]
     ) -> Entry:
@@ -316,9 +323,7 @@ class Kernel(Launchable):
         given.update({name: value for name, value in meta.items() if name in names})
         options = {name: value for name, value in meta.items() if name not in names}
         values = [given.get(name, MISSING) for name in names]
-        extents = three_extents(
-            call_grid(grid, given | options) if callable(grid) else grid, self._source.name
-        )
+        extents = table.extents(call_grid(grid, given | options) if callable(grid) else grid)
         if extents is None:
             return None
         entry = table.specialise(None, values, (), options)

@@ -101,7 +101,7 @@ def _hashable(value: Any, rule: ParameterRule) -> Hashable:
         shown = f"{value!r:.60}"
         problem = error(
             "X0510",
-            f"constexpr argument {rule.name!r} is {shown}, a {type(value).__name__}, which cannot be hashed",
+            f"constexpr argument {rule.name!r} is {shown}, a {type(value).__name__}: it cannot be hashed",
             help="pass a tuple" if isinstance(value, list) else "pass a hashable value",
         )
         raise ArgumentError(problem) from None
@@ -139,7 +139,7 @@ def _annotated(value: Any, rule: ParameterRule, dtype: DType) -> ScalarSpec:
         return ScalarSpec(dtype, dtype.is_integer and _divisible(number, rule))
     if isinstance(value, (int, np.integer)):
         raise ArgumentError(_out_of_range(int(value), rule, f"{dtype.lowest} to {dtype.highest} ({dtype})"))
-    shown = f"{value!r:.60}, a {type(value).__name__}"
+    shown = f"{value!r:.60}, of type {type(value).__name__}"
     problem = error(
         "X0509" if isinstance(value, (float, np.floating)) else "X0505",
         f"argument {rule.name!r} is {shown}; the parameter is annotated with {dtype}",
@@ -182,7 +182,7 @@ def no_argument(value: Any, name: str) -> Diagnostic:
     fix = f"pass numpy.asarray({name})" if sequence else "pass an array or a number"
     return error(
         "X0505",
-        f"argument {name!r} is {value!r:.60}, a {type(value).__name__}",
+        f"argument {name!r} is {value!r:.60}, of type {type(value).__name__}",
         requires="an array (numpy, torch on the CPU, DLPack, __array_interface__, data_ptr), a number, None",
         help=fix,
     )

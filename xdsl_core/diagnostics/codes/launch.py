@@ -153,4 +153,16 @@ Every config was tried, and each failed to compile or to run. The error shows th
 may differ. Add a config the backend can do (often a smaller tile), or correct the kernel.
 """,
     ),
+    "X0516": (
+        "a kernel with variable parameters",
+        """
+A kernel is compiled for the types of its arguments, so it needs a name for each.
+
+    @xdsl.jit
+    def kernel(x, *rest): ...                   # wrong
+    def kernel(x, y, z): ...                    # right
+
+Helper functions that kernels call may take *arguments, and a constexpr parameter may be a tuple.
+""",
+    ),
 }
