@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the lanes of one access are: C pointer to lane 0 of the row, C stride, lane count ("" if all are active)."""
+    """Where the lanes of one access are: C pointer to lane 0 of the row, C stride, lane count ("" if all are active).
+
+    `end` is the C name of the row's end if the access has one.
+    """
 
     row: str
     stride: str
     count: str
+    end: str
 
 
 def read_buffer(nest: NestWriter, value: Value, buffer: Buffer, index: Index) -> Lanes:
@@ -44,7 +48,7 @@ def read_buffer(nest: NestWriter, value: Value, buffer: Buffer, index: Index) ->
     vector = vector_name(shape.element, nest.lanes)
     if stride != 1:
         c_type = C_TYPES[buffer.element]
-        part = nest.scratch(c_type, hint)
+        part = nest.scratch(c_type, f"{hint}_part")
         count = nest.count or str(nest.lanes)
         arguments = (part, address, str(stride), count, "0", str(nest.lanes))
         address = nest.context.call(f"strided_load_{buffer.element}", *arguments)
@@ -101,8 +105,10 @@ def load(nest: NestWriter, op: Op, index: Index) -> Lanes:
     scalar_index = nest.vector is None or nest.vector not in index
     regular = not isinstance(access, Irregular) and access.bounds is not None
     if scalar_index:
-        return _scalar_load(nest, op, access, index, fill, replacement)
+        return _scalar_load(nest, op, access, index, replacement)
     place = _place(nest, access, index) if regular else None  # type: ignore[arg-type]
+    if place is not None and nest.resting and place.end == nest.resting:
+        return replacement or Lanes(_fill_register(op), 1, register, pointee.is_bool)
     vector = vector_name(register, nest.lanes)
     scope = len(nest.levels)
     if place is not None and place.stride == "1" and not place.count:
@@ -126,17 +132,18 @@ def store(nest: NestWriter, op: Op) -> None:
     index = nest.identity
     access = nest.context.order.access(op)
     pointee = pointee_of(op.operand("pointer").type)
-    value = nest.evaluate(op.operand("value"), index)
     scope = len(nest.levels)
     lines = nest.before[scope]
     if nest.vector is None:
-        _scalar_store(nest, op, access, index, value, pointee)
+        _scalar_store(nest, op, access, index, nest.evaluate(op.operand("value"), index), pointee)
         return
-    vector = vector_name(register_of(pointee), nest.lanes)
-    text = nest.vector_text(value, scope)
-    store_name = f"store_{pointee.name}_{vector}"
     regular = not isinstance(access, Irregular) and access.bounds is not None
     place = _place(nest, access, index) if regular else None  # type: ignore[arg-type]
+    if place is not None and nest.resting and place.end == nest.resting:
+        return
+    vector = vector_name(register_of(pointee), nest.lanes)
+    text = nest.vector_text(nest.evaluate(op.operand("value"), index), scope)
+    store_name = f"store_{pointee.name}_{vector}"
     variable = nest.variables[nest.vector]
     if place is not None and place.stride == "1":
         whole = nest.context.call(store_name, f"{place.row} + {variable}", text)
@@ -204,8 +211,9 @@ def _place(nest: NestWriter, access: Access, index: Index) -> Place | None:
     stride_text = "1"
     if stride.constant != 1:
         stride_text = nest.name(nest.polynomial_scope(stride), "int64_t", nest.polynomial(stride), "stride")
-    count = nest.count_until(end) if end else nest.count
-    return Place(row, stride_text, count)
+    if nest.resting and end == nest.resting:
+        return Place(row, stride_text, "0", end)
+    return Place(row, stride_text, nest.count_until(end) if end else nest.count, end)
 
 
 def _row_pointer(nest: NestWriter, base: Value, rest: Polynomial) -> str:
@@ -240,6 +248,7 @@ def _row_end(nest: NestWriter, bounds: Bounds, index: Index) -> str | None:
                 conditions.append(f"{lane} < {text}")
     if not limits and not conditions:
         return ""
+    along_vector = bool(limits)
     if nest.count or not limits:
         limits.append(str(nest.extent))
     text = limits[0]
@@ -248,7 +257,10 @@ def _row_end(nest: NestWriter, bounds: Bounds, index: Index) -> str | None:
         text = f"smaller({text}, {limit})"
     if conditions:
         text = f"{' && '.join(conditions)} ? {text} : 0"
-    return nest.name(max(scopes), "int64_t", text, "end")
+    name = nest.name(max(scopes), "int64_t", text, "end")
+    if along_vector:
+        nest.row_ends[name] = max(scopes)
+    return name
 
 
 SMALLER = """\
@@ -276,7 +288,7 @@ def _partial_address(nest: NestWriter, place: Place, pointee: DType, fill: str, 
     """Pointer to lanes of which some may be inactive, or apart: they are collected in a scratch array."""
     assert nest.vector is not None
     c_type, variable = C_TYPES[pointee.name], nest.variables[nest.vector]
-    part = nest.scratch(c_type, hint)
+    part = nest.scratch(c_type, f"{hint}_part")
     count = place.count or str(nest.lanes)
     all_active = f"{place.count} == {nest.lanes}" if place.count else "1"
     whole = f"{place.row} + {variable}"
@@ -306,7 +318,7 @@ def _gathered(
     nest: NestWriter, op: Op, access: Access | Irregular, index: Index, pointee: DType, fill: str, hint: str
 ) -> tuple[str, str]:
     base, offsets, mask = _lane_addresses(nest, op, access, index, pointee)
-    part = nest.scratch(C_TYPES[pointee.name], hint)
+    part = nest.scratch(C_TYPES[pointee.name], f"{hint}_part")
     lanes = str(nest.lanes)
     address = nest.context.call(f"gather_{pointee.name}", part, base, offsets, mask, fill, lanes)
     vector_mask = "" if mask == "0" else nest.context.call(f"load_i32_i32x{lanes}", mask)
@@ -317,6 +329,7 @@ def _lane_addresses(
     nest: NestWriter, op: Op, access: Access | Irregular, index: Index, pointee: DType
 ) -> tuple[str, str, str]:
     """(base pointer, name of an array of element offsets, name of an array of lane masks or "0")."""
+    nest.regular = False
     scope, prefix = len(nest.levels), f"i64x{nest.lanes}"
     if isinstance(access, Irregular):
         addresses = nest.evaluate(op.operand("pointer"), index)
@@ -431,32 +444,29 @@ def _scalar_address(nest: NestWriter, op: Op, access: Access | Irregular, index:
 
 
 def _scalar_load(
-    nest: NestWriter, op: Op, access: Access | Irregular, index: Index, fill: str, replacement: Lanes | None
+    nest: NestWriter, op: Op, access: Access | Irregular, index: Index, replacement: Lanes | None
 ) -> Lanes:
     pointee = pointee_of(op.operand("pointer").type)
     register, scope = register_of(pointee), nest.scope(index)
     condition = _scalar_condition(nest, op, access, index)
     text = nest.context.call(f"load_{pointee.name}_{register}", _scalar_address(nest, op, access, index))
     if condition:
-        if replacement is not None:
-            other = replacement.text
-        else:
-            other = fill if not is_narrow_float(pointee) else _narrow_fill(op)
+        other = replacement.text if replacement is not None else _fill_register(op)
         text = f"{condition} ? {text} : {other}"
     c_type = "bool_t" if pointee.is_bool else C_TYPES[register]
     return Lanes(nest.emit(scope, c_type, text, op.result.name or "value"), 1, register, pointee.is_bool)
 
 
-def _narrow_fill(op: Op) -> str:
-    """The fill of a narrow float as the f32 it is in a register."""
+def _fill_register(op: Op) -> str:
+    """The constant that inactive lanes get, as it is in a register; 0 where the kernel leaves it open."""
+    element = pointee_of(op.operand("pointer").type)
     other = op.optional("other")
     while other is not None and other.defining_op is not None and other.defining_op.definition is ops.Splat:
         other = other.defining_op.operands[0]
-    if other is None or other.defining_op is None:
-        return "0.0f"
-    element = pointee_of(op.operand("pointer").type)
-    value = float(np.array(other.defining_op.attributes["value"], np.float64).astype(element.numpy))
-    return literal(value, f32)
+    value = other.defining_op.attributes["value"] if other is not None and other.defining_op is not None else 0
+    if is_narrow_float(element):
+        return literal(float(np.array(value, np.float64).astype(element.numpy)), f32)
+    return literal(value, element)
 
 
 def _scalar_store(

@@ -105,6 +105,16 @@ def register_element(type: Type) -> str:
     return "i64" if isinstance(element, PointerType) else register_of(element)
 
 
+def hint_of(value: Value) -> str:
+    """A name for a value: its own, else one that says how it was made."""
+    op = value.defining_op
+    if value.name or op is None:
+        return value.name or "value"
+    mnemonic = op.name.partition(".")[2].removeprefix("reduce_")
+    first = op.operands[0].name if op.operands else ""
+    return f"{first}_{mnemonic}" if first and is_pointer(value.type) else mnemonic
+
+
 def scalar_c_type(type: Type) -> str:
     """C type of a scalar variable."""
     if is_pointer(type) and not isinstance(type, TileType):

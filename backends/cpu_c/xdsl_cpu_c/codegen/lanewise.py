@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from xdsl_core import ops
+from xdsl_core.dtypes import DType, bf16
 from xdsl_core.ir import Op, PointerType, dtype_of, element_of
 from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen.context import Context, register_element
@@ -128,12 +129,26 @@ def _cast(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
     if source.is_bool:
         return f"({C_TYPES[after]}){text}" if lanes == 1 else context.call(f"cast_mask_{after}x{lanes}", text)
     if before != after:
-        text = context.call(f"cast_{vector_name(before, lanes)}_{vector_name(after, lanes)}", text)
+        verb = _conversion(before, target, op.attribute("rounding"))
+        text = context.call(f"{verb}_{vector_name(before, lanes)}_{vector_name(after, lanes)}", text)
     if not is_narrow_float(target) or source is target or _fits(source.name, target.name):
         return text
     if op.attribute("rounding") == "rtz":
         return _round_toward_zero(context, target.name, text, lanes)
     return round_to(context, target.name, text, lanes)
+
+
+_WIDE_INTEGERS = frozenset({"i32", "u32", "i64", "u64"})
+
+
+def _conversion(before: str, target: DType, rounding: str) -> str:
+    """How a register becomes one of the target's kind; to odd where an f32 is only half of the way.
+
+    Integers that an f32 does not hold exactly are beyond the range of all narrow formats but bf16.
+    """
+    if is_narrow_float(target) and (before == "f64" or (before in _WIDE_INTEGERS and target is bf16)):
+        return "odd"
+    return "truncate" if (before, target.name, rounding) == ("f64", "f32", "rtz") else "cast"
 
 
 def _fits(source: str, target: str) -> bool:

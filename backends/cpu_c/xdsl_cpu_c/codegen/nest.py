@@ -16,7 +16,7 @@ from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, PointerType, TileType, Value, element_of
 from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen import accesses
-from xdsl_cpu_c.codegen.context import Buffer, Context, literal, register_element
+from xdsl_cpu_c.codegen.context import Buffer, Context, hint_of, literal, register_element
 from xdsl_cpu_c.codegen.index_text import index_text
 from xdsl_cpu_c.codegen.lanewise import Lanes, expression, splat
 from xdsl_cpu_c.codegen.op_tables import C_TYPES
@@ -44,6 +44,11 @@ class NestWriter:
         self.variables = {dim: context.names.fresh("ijklm"[min(dim, 4)]) for dim in self.levels}
         self.known: dict[tuple[Value, Index], Lanes] = {}
         self.named: dict[tuple[int, str], str] = {}
+        self.row_ends: dict[str, int] = {}
+        self.regular = True
+        self.resting = ""
+        self.rest: Lines | None = None
+        self.states: dict[Op, tuple[str, ...]] = {}
         self.count = ""
         if self.extent % self.lanes:
             self.count = self.name(len(self.levels), "int", self._lanes_left(str(self.extent)), "n")
@@ -75,7 +80,7 @@ class NestWriter:
 
     def scratch(self, c_type: str, hint: str) -> str:
         """An array of one vector's lanes, for collecting or spreading them."""
-        fresh = self.context.names.fresh(f"{hint}_part")
+        fresh = self.context.names.fresh(hint)
         self.before[len(self.levels)].add(f"{c_type} {fresh}[{self.lanes}];")
         return fresh
 
@@ -118,6 +123,32 @@ class NestWriter:
         base = self.context.call(f"{prefix}_splat", f"({C_TYPES[element]}){self.variables[self.vector]}")
         return self.name(len(self.levels), prefix, self.context.call(f"{prefix}_add", base, numbers), "lane")
 
+    def begin_rest(self) -> bool:
+        """Start writing the loop over the lanes past the only row end, where no masked access reaches memory.
+
+        What is loaded there is the fill, so most of the body does not change from lane to lane and the C compiler takes
+        it out of the loop. False where rows have no common end.
+        """
+        if len(self.row_ends) != 1 or not self.regular or self.extent <= self.lanes:
+            return False
+        ((self.resting, scope),) = self.row_ends.items()
+        assert self.vector is not None
+        self.context.helpers["smaller"] = accesses.SMALLER
+        text = f"smaller({self.resting}, {self.extent})"
+        self.ends[self.vector] = self.name(scope, "int64_t", text, "active_end")
+        inner = len(self.levels)
+        self.active, self.before[inner] = self.before[inner], Lines()
+        self.known = {key: lanes for key, lanes in self.known.items() if self.scope(key[1]) < inner}
+        self.named = {key: name for key, name in self.named.items() if key[0] < inner}
+        if self.count:
+            self.count = self.name(inner, "int", self._lanes_left(str(self.extent)), "n")
+        return True
+
+    def end_rest(self) -> None:
+        """The rest is written; go back to the loop over active lanes."""
+        inner = len(self.levels)
+        self.rest, self.before[inner] = self.before[inner], self.active
+
     def write(self, lines: Lines) -> None:
         """Put the scopes together into `lines`."""
         self._write_level(lines, 0)
@@ -129,8 +160,16 @@ class NestWriter:
             variable, step = self.variables[dim], self.lanes if dim == self.vector else 1
             end = self.ends.get(dim, str(self.shape[dim]))
             advance = f"++{variable}" if step == 1 else f"{variable} += {step}"
-            with lines.block(f"for (int64_t {variable} = 0; {variable} < {end}; {advance})"):
+            start = f"int64_t {variable} = 0"
+            has_rest = dim == self.vector and self.rest is not None and bool(self.rest.lines)
+            if has_rest:
+                lines.add(f"{start};")
+                start = ""
+            with lines.block(f"for ({start}; {variable} < {end}; {advance})"):
                 self._write_level(lines, level + 1)
+            if has_rest and self.rest is not None:
+                with lines.block(f"for (; {variable} < {self.extent}; {advance})"):
+                    lines.extend(self.rest)
         lines.extend(self.after[level])
 
     def _lanes_left(self, end: str) -> str:
@@ -187,7 +226,7 @@ class NestWriter:
             texts = [argument.text for argument in arguments]
         result = self._shape_of(op.result, lanes)
         text = expression(self.context, op, texts, lanes)
-        return self._named(result, text, scope, op.result.name or op.name.split(".")[1])
+        return self._named(result, text, scope, hint_of(op.result))
 
     def _named(self, result: Lanes, text: str, scope: int, hint: str) -> Lanes:
         name = self.name(scope, result.c_type, text, hint)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from xdsl_core.dtypes import DType, f32, f64
 from xdsl_core.ir import Op, TileType, Value, dtype_of
 from xdsl_cpu_c.codegen import accesses
-from xdsl_cpu_c.codegen.context import literal, scalar_c_type
+from xdsl_cpu_c.codegen.context import hint_of, literal, scalar_c_type
 from xdsl_cpu_c.codegen.lanewise import Lanes, round_to, vector_name
 from xdsl_cpu_c.codegen.nest import Index, NestWriter
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, REDUCTIONS, Reduction, is_narrow_float, register_of
@@ -26,13 +26,18 @@ def reduce(nest: NestWriter, op: Op) -> None:
         _across(nest, op, row)
 
 
-def _start(row: Reduction, element: DType) -> str:
-    """The C constant that combining starts from, in the register form of `element`."""
+def _start(op: Op, row: Reduction, element: DType) -> str:
+    """The C constant that combining starts from, in the register form of `element`.
+
+    For extremes that skip NaN it is NaN, which any number beats: a row of nothing but NaN stays NaN.
+    """
     if element.is_bool:
         return {"zero": "0", "ones": "-1", "lowest": "0", "highest": "-1", "one": "-1"}[row.start]
     wide = register_of(element)
     if element.is_float:
         value = {"zero": 0.0, "one": 1.0, "lowest": float("-inf"), "highest": float("inf")}[row.start]
+        if row.start in ("lowest", "highest") and not row.tracks_index and not op.attribute("propagate_nan"):
+            value = float("nan")
         return literal(value, _FLOATS[wide])
     values = {"zero": 0, "one": 1, "lowest": element.lowest, "highest": element.highest}
     ones = -1 if element.is_signed else element.highest
@@ -57,16 +62,20 @@ def _along_vector(nest: NestWriter, op: Op, row: Reduction) -> None:
     element = dtype_of(op.operands[0].type)
     register = register_of(element)
     prefix, inner = vector_name(register, nest.lanes), len(nest.levels)
-    hint = op.results[0].name or op.name.split("_")[-1]
-    start = nest.context.call(f"{prefix}_splat", _start(row, element))
-    best = nest.context.names.fresh(f"{hint}_lanes")
-    nest.before[inner - 1].add(f"{prefix} {best} = {start};")
+    hint = hint_of(op.results[0])
+    start = nest.context.call(f"{prefix}_splat", _start(op, row, element))
+    if not nest.resting:
+        nest.states[op] = tuple(nest.context.names.fresh(f"{name}_lanes") for name in (hint, "index"))
+        nest.before[inner - 1].add(f"{prefix} {nest.states[op][0]} = {start};")
+    best, where = nest.states[op]
     if row.tracks_index:
-        _track(nest, op, row, best)
+        _track(nest, op, row, best, where)
         return
     function, horizontal = _functions(op, row)
     value = _active_value(nest, op.operands[0], start)
     nest.before[inner].add(f"{best} = {nest.context.call(f'{prefix}_{function}', best, value)};")
+    if nest.resting:
+        return
     total = nest.context.call(f"{prefix}_{horizontal}", best)
     if element.is_bool:
         total = f"{total} != 0"
@@ -87,14 +96,14 @@ def _active_value(nest: NestWriter, source: Value, neutral: str) -> str:
     return nest.name(scope, prefix, nest.context.call(f"{prefix}_select", active, text, neutral), "inside")
 
 
-def _track(nest: NestWriter, op: Op, row: Reduction, best: str) -> None:
+def _track(nest: NestWriter, op: Op, row: Reduction, best: str, where: str) -> None:
     """argmax and argmin: a lane wins by a better value, or by an equal one at a smaller index; NaN never does."""
     element = dtype_of(op.operands[0].type)
     register = register_of(element)
     prefix, masks, inner = vector_name(register, nest.lanes), f"i32x{nest.lanes}", len(nest.levels)
     call = nest.context.call
-    where = nest.context.names.fresh("index_lanes")
-    nest.before[inner - 1].add(f"{masks} {where} = {call(f'{masks}_splat', _NO_INDEX)};")
+    if not nest.resting:
+        nest.before[inner - 1].add(f"{masks} {where} = {call(f'{masks}_splat', _NO_INDEX)};")
     value = nest.vector_text(nest.evaluate(op.operands[0], nest.identity), inner)
     index = nest.iota("i32")
     better = call(f"{prefix}_{_order(row, element)}", value, best)
@@ -105,6 +114,8 @@ def _track(nest: NestWriter, op: Op, row: Reduction, best: str) -> None:
     wins = nest.name(inner, masks, wins, "wins")
     nest.before[inner].add(f"{best} = {call(f'{prefix}_select', wins, value, best)};")
     nest.before[inner].add(f"{where} = {call(f'{masks}_select', wins, index, where)};")
+    if nest.resting:
+        return
     outer = nest.after[inner - 1]
     names = [nest.context.names.fresh(hint) for hint in ("winner", "winner_index")]
     c_type = C_TYPES[register]
@@ -128,7 +139,7 @@ def _finish(nest: NestWriter, value: Value, text: str, scope: int) -> None:
     """Assign a row's result: to a C variable that outlives the nest, or to its place in the result's buffer."""
     lines = nest.after[scope]
     if not isinstance(value.type, TileType):
-        name = nest.context.names.fresh(value.name or "total")
+        name = nest.context.names.fresh(hint_of(value))
         nest.context.scalars[value] = name
         nest.context.lines.add(f"{scalar_c_type(value.type)} {name};")
         lines.add(f"{name} = {text};")
@@ -189,5 +200,5 @@ def _single(nest: NestWriter, op: Op, element: DType) -> None:
         if isinstance(result.type, TileType):
             nest.before[0].add(f"*{nest.context.buffers[result].name} = {text};")
         else:
-            nest.context.scalars[result] = nest.emit(0, scalar_c_type(result.type), text, result.name or "total")
+            nest.context.scalars[result] = nest.emit(0, scalar_c_type(result.type), text, hint_of(result))
 

@@ -20,8 +20,8 @@ Target = Callable[[Value, set[str] | None], Buffer]
 
 def write_nest(context: Context, nest: Nest, target: Target) -> None:
     """Write the loops of a nest; `target` gives the buffers of the values made here."""
-    made = {root.op.result for root in nest.roots if root.kind == "materialise"}
-    writer = NestWriter(context, nest.shape, nest.closure, made)
+    made = [root.op.result for root in nest.roots if root.kind == "materialise"]
+    writer = NestWriter(context, nest.shape, nest.closure, set(made))
     _trim(writer, nest)
     for root in nest.roots:
         _ROOTS[root.kind](writer, root, target)
@@ -30,13 +30,20 @@ def write_nest(context: Context, nest: Nest, target: Target) -> None:
         for value, index in writer.known
         if value in context.buffers and index != writer.identity
     }
-    for root in nest.roots:
-        if root.kind == "materialise":
-            value = root.op.result
-            buffer = target(value, busy)
-            accesses.write_buffer(writer, buffer, writer.identity, writer.evaluate(value, writer.identity))
-            context.buffers[value] = buffer
+    buffers = {value: target(value, busy) for value in made}
+    _fill_buffers(writer, buffers)
+    if writer.begin_rest():
+        for root in nest.roots:
+            _ROOTS[root.kind](writer, root, target)
+        _fill_buffers(writer, buffers)
+        writer.end_rest()
+    context.buffers.update(buffers)
     writer.write(context.lines)
+
+
+def _fill_buffers(writer: NestWriter, buffers: dict[Value, Buffer]) -> None:
+    for value, buffer in buffers.items():
+        accesses.write_buffer(writer, buffer, writer.identity, writer.evaluate(value, writer.identity))
 
 
 def write_value(context: Context, value: Value, buffer: Buffer, closure: Closure) -> None:
@@ -59,11 +66,11 @@ def copy_buffer(context: Context, target: Buffer, source: Buffer) -> None:
 
 
 def _trim(writer: NestWriter, nest: Nest) -> None:
-    """Where every root is a store with the same bounds, loop just to the bounds."""
+    """Where every root is a store with the same bounds, loop over outer dimensions just to the bounds."""
     if any(root.kind != "store" for root in nest.roots):
         return
     limits = [_upper(writer, root.op) for root in nest.roots]
-    for dim in writer.levels:
+    for dim in writer.levels[:-1]:
         first = limits[0].get(dim)
         if first is None or any(other.get(dim) != first for other in limits):
             continue
@@ -99,7 +106,7 @@ def _materialise(writer: NestWriter, root: Root, target: Target) -> None:
 
 def _reduce(writer: NestWriter, root: Root, target: Target) -> None:
     op = root.op
-    for value in op.results:
+    for value in op.results if not writer.resting else ():
         if isinstance(value.type, TileType):
             writer.context.buffers[value] = target(value, None)
     reduce(writer, op)

@@ -10,7 +10,7 @@ from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, Value, element_of, pointee_of
 from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen.atomics import atomic_cas, atomic_rmw
-from xdsl_cpu_c.codegen.context import Context, literal, scalar_c_type
+from xdsl_cpu_c.codegen.context import Context, hint_of, literal, scalar_c_type
 from xdsl_cpu_c.codegen.effects import write_assert, write_print
 from xdsl_cpu_c.codegen.lanewise import expression
 from xdsl_cpu_c.codegen.op_tables import register_of
@@ -28,7 +28,7 @@ def write_scalar(context: Context, op: Op) -> None:
 
 def define(context: Context, value: Value, text: str) -> None:
     """A C constant for a scalar value."""
-    name = context.names.fresh(value.name or "s")
+    name = context.names.fresh(hint_of(value))
     c_type = scalar_c_type(value.type)
     head = c_type if c_type.endswith("*") else f"const {c_type} "
     context.lines.add(f"{head}{name} = {text};")
