@@ -8,6 +8,8 @@ from enum import Enum, auto
 class Trait(Enum):
     """One property of every instance of an op."""
 
+    __hash__ = object.__hash__  # members are singletons, and Enum's own hash runs in Python
+
     PURE = auto()  # no effects; equal operands and attributes give equal results
     ELEMENTWISE = auto()  # lane i of the result depends on lane i of each operand alone; all shapes are equal
     MOVEMENT = auto()  # moves elements without looking at them (shape ops)

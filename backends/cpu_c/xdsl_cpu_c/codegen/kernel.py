@@ -29,7 +29,7 @@ def generate(module: Module, templates: Mapping[str, str]) -> Source:
     xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line] by site, counted from 1).
     """
     (function,) = module.functions.values()
-    template = _environment().from_string(templates["kernel.c.j2"])
+    template = _compiled(templates["kernel.c.j2"])
     slots = parameters_of(function)
     text, failures = _text(function, template, distinct=True)
     files = {}
@@ -62,7 +62,7 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
         loads=loads,
         scratch_bytes=context.scratch_bytes,
         declarations=context.declarations,
-        body=context.lines.lines,
+        body="\n".join(f"        {line}" if line else "" for line in context.lines.lines),
     )
     return text, context.failures
 
@@ -73,10 +73,11 @@ def _types_of(lines: Iterable[str]) -> list[str]:
 
 
 @cache
-def _environment() -> Any:
+def _compiled(text: str) -> Any:
+    """A template ready to render."""
     import jinja2
 
-    return jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    return jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True).from_string(text)
 
 
 def parameters_of(function: Function) -> list[dict[str, Any]]:

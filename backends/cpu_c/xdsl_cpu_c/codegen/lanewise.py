@@ -110,6 +110,12 @@ def _extreme(name: str) -> Callable[[Context, Op, list[str], int], str]:
     return text
 
 
+def _multiply_high(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
+    register = register_element(op.result.type)
+    name = "umulhi" if register.startswith("u") else "mulhi"
+    return context.call(f"{vector_name(register, lanes)}_{name}", *arguments)
+
+
 def _clamp(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
     name = vector_name(register_element(op.result.type), lanes)
     value, low, high = arguments
@@ -240,6 +246,7 @@ _SPECIAL: MappingProxyType[OpDef, Callable[[Context, Op, list[str], int], str]] 
         ops.Max: _extreme("max"),
         ops.Min: _extreme("min"),
         ops.Clamp: _clamp,
+        ops.MulHi: _multiply_high,
         ops.Cast: _cast,
         ops.BitCast: _bitcast,
         ops.Offset: _offset,

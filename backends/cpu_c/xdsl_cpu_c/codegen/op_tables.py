@@ -38,7 +38,6 @@ LANEWISE: MappingProxyType[OpDef, Lanewise] = MappingProxyType(
         ops.Not: Lanewise("not"),
         ops.Shl: Lanewise("shl"),
         ops.Shr: Lanewise("shr"),
-        ops.MulHi: Lanewise("mulhi"),
         ops.Eq: Lanewise("eq", False, "=="),
         ops.Ne: Lanewise("ne", False, "!="),
         ops.Lt: Lanewise("lt", False, "<"),

@@ -18,11 +18,24 @@ from xdsl_cpu_c.vector import (
     memory,
     narrow,
     reductions,
+    rounding,
     types,
 )
 from xdsl_cpu_c.vector.emit import Definition
 
-FAMILIES = (types, creation, chunks, arithmetic, casts, memory, narrow, reductions, elementary, libm)
+FAMILIES = (
+    types,
+    creation,
+    chunks,
+    arithmetic,
+    casts,
+    rounding,
+    memory,
+    narrow,
+    reductions,
+    elementary,
+    libm,
+)
 
 HEADER = """\
 #include <stdint.h>
