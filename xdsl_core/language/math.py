@@ -10,7 +10,7 @@ from xdsl_core.ir.types import dtype_of, element_of
 from xdsl_core.language.builtin import Builtin, builtin
 from xdsl_core.language.context import Context, describe, fail
 from xdsl_core.language.semantics import arithmetic
-from xdsl_core.language.semantics.conversion import to_tensor
+from xdsl_core.language.semantics.conversion import bitcast, to_tensor
 from xdsl_core.language.types import dtype_of_row
 from xdsl_core.language.values import Operand, tensor
 
@@ -86,9 +86,18 @@ rint = _function("rint", ops.Round, "The nearest whole number, ties to even.")
 atan2 = _function_of_two("atan2", ops.Atan2, "The angle of the point (y, x), in radians.")
 pow = _function_of_two("pow", ops.Pow, "x to the power of y.")
 div_rn = _function_of_two("div_rn", ops.Div, "x / y, correctly rounded; float32 only.", known=(dtypes.f32,))
-umulhi = _function_of_two(
-    "umulhi", ops.MulHi, "The high half of the product of two integers.", known=WIDE_INTEGERS
-)
+
+
+@builtin
+def umulhi(context: Context, x: Operand, y: Operand) -> tensor:
+    """The high half of the product of two integers of 32 or 64 bits, whose bits are read as unsigned ones."""
+    for value in (x, y):
+        accept("umulhi", value, WIDE_INTEGERS)
+    left, right = arithmetic.unify(context, x, y)
+    row = dtype_of(left.handle.type)
+    unsigned = dtypes.u32 if row.bits == 32 else dtypes.u64
+    left, right = (bitcast(context, value, unsigned) for value in (left, right))
+    return bitcast(context, context.emit(ops.MulHi, left, right), row)
 
 
 @builtin(member=True)

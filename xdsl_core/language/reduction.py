@@ -138,8 +138,11 @@ def _search(
     keep_dims: bool,
 ) -> Any:
     def make(tile: tensor, along: int) -> tuple[tensor, ...]:
-        op = context.build(definition, tile, axis=along, tie_break_left=tie_break_left)
-        return tuple(map(tensor, op.results))
+        row = dtype_of(tile.handle.type)
+        numbers = cast(context, tile, dtypes.u8) if row.is_bool else tile
+        op = context.build(definition, numbers, axis=along, tie_break_left=tie_break_left)
+        value, index = map(tensor, op.results)
+        return cast(context, value, row), index
 
     return _along(context, function, source, axis, keep_dims, make)
 

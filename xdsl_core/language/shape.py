@@ -20,7 +20,8 @@ def checked_shape(function: str, shape: Sequence[int]) -> tuple[int, ...]:
     """A shape with positive extents. X0135 otherwise."""
     if all(extent >= 1 for extent in shape):
         return tuple(shape)
-    raise fail("X0135", f"tl.{function}: extents must be 1 or more", label=f"the shape is {list(shape)}")
+    label = f"the shape is {list(shape)}"
+    raise fail("X0135", f"tl.{function}: extents must be 1 or more", label=label, help="drop empty axes")
 
 
 def checked_axis(function: str, axis: int, rank: int) -> int:
@@ -158,7 +159,12 @@ def expand_dims(context: Context, input: tensor, axis: Any) -> tensor:
     rank = len(input.shape) + len(axes)
     places = [checked_axis("expand_dims", one, rank) for one in axes]
     if len(set(places)) != len(places):
-        raise fail("X0134", "tl.expand_dims: an axis is named twice", label=f"the axes are {places}")
+        raise fail(
+            "X0134",
+            "tl.expand_dims: an axis is named twice",
+            label=f"the axes are {places}",
+            help="name each place of the result once",
+        )
     for place in sorted(places):
         input = insert_axis(context, input, place)
     return input

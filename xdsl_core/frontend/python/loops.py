@@ -114,7 +114,7 @@ def _unroll(
             raise run_time_value("a bound of tl.static_range", bound)
     start, end, step = map(unwrap, iterator.bounds)
     if step == 0:
-        raise frame.fail(node.iter, "X0129", "the step of a loop cannot be 0")
+        raise frame.fail(node.iter, "X0129", "the step of a loop cannot be 0", help="give a step of 1 or more")
     values = range(start, end, step)
     if len(values) > MOST_UNROLLED:
         raise frame.fail(

@@ -218,9 +218,10 @@ def _shift(definition: Any) -> Any:
 
     def apply(context: Context, left: Operand, right: Operand) -> tensor:
         left, right = unify(context, left, right)
-        if _dtype(left).is_bool:
-            left, right = (cast(context, operand, dtypes.i32) for operand in (left, right))
-        return on_integers(context, left, right)  # type: ignore[no-any-return]
+        if not _dtype(left).is_bool:
+            return on_integers(context, left, right)  # type: ignore[no-any-return]
+        wide = on_integers(context, *(cast(context, operand, dtypes.i32) for operand in (left, right)))
+        return cast(context, wide, dtypes.i1)
 
     return apply
 
