@@ -36,7 +36,7 @@ def test_o01_division_rounds_toward_zero(run: Any, dtype: Any) -> None:
         assert found.tolist() == [quotients, rests]
 
 
-@pytest.mark.parametrize("dtype", (*SIGNED, *UNSIGNED))
+@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
 def test_o01_division_over_the_whole_range(run: Any, dtype: Any) -> None:
     info = np.iinfo(dtype)
     x = np.array([info.min, info.min + 1, info.max // 3, info.max - 1, info.max, 100, 7], dtype)
@@ -59,7 +59,7 @@ def divide_lanes_kernel(x, y, quotient, rest, scalar_quotient, n, B: tl.constexp
         tl.store(scalar_quotient, first // last)
 
 
-@pytest.mark.parametrize("dtype", (*SIGNED, *UNSIGNED))
+@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
 def test_o01_dividing_lanes_that_do_not_count_by_zero_is_harmless(run: Any, dtype: Any) -> None:
     x, y = np.array([9, -9, 10, 100, 3], np.int64).astype(dtype), np.array([4, 4, 3, 7, 5], dtype)
     quotient, rest, scalar = np.zeros(5, dtype), np.zeros(5, dtype), np.zeros(1, dtype)
@@ -93,7 +93,7 @@ def narrow_sums_kernel(x, out, rows, columns, N: tl.constexpr):
     tl.store(columns + tl.arange(0, 4), tl.sum(grid, axis=0))
 
 
-@pytest.mark.parametrize("dtype", (*SIGNED, *UNSIGNED))
+@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
 def test_o02_narrow_integers_and_bools_are_summed_in_32_bits(run: Any, dtype: Any) -> None:
     wide: Any = dtype if np.dtype(dtype).itemsize > 4 else np.int32 if dtype in SIGNED else np.uint32
     for x in (
@@ -137,7 +137,7 @@ def python_numbers_kernel(x, added, half, shifted, quotient, rest, N: tl.constex
     tl.store(rest + i, v % 10)
 
 
-@pytest.mark.parametrize("dtype", (*SIGNED, *UNSIGNED))
+@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
 def test_o03_python_numbers_do_not_widen(run: Any, dtype: Any) -> None:
     bits = np.dtype(dtype).itemsize * 8
     x = np.array([200, 0, 155, 156, 48, 0xF5, 15, 255, 8, 7, -1, 16, 100, 27, 28], np.int64).astype(dtype)
@@ -193,7 +193,7 @@ def c_quotient(x: Any, y: int) -> Any:
     return np.array([abs(v) // y * (-1 if v < 0 else 1) for v in x.tolist()]).astype(x.dtype)
 
 
-@pytest.mark.parametrize("dtype", (*SIGNED, *UNSIGNED))
+@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
 def test_o03_every_step_is_cut_back_to_the_narrow_type(run: Any, dtype: Any) -> None:
     info, n = np.iinfo(dtype), 37
     generator = np.random.default_rng(3)
@@ -293,3 +293,23 @@ def test_o05_any_nonzero_byte_is_true(run: Any) -> None:
     assert copied.view(np.uint8).tolist() == [1, 0, 1, 1, 1]
     assert negated.view(np.uint8).tolist() == [0, 1, 0, 0, 0]
     assert counted.tolist() == [2, 1, 2, 2, 2, 4]
+
+
+@xdsl.jit
+def high_product_kernel(x, y, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.umulhi(tl.load(x + i, mask=i < n), tl.load(y + i, mask=i < n)), mask=i < n)
+    tl.store(out + n, tl.umulhi(tl.load(x + 1), tl.load(y + 2)))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_high_halves_of_products_are_unsigned(run: Any, dtype: Any) -> None:
+    info, n = np.iinfo(dtype), 21
+    x, y = np.random.default_rng(0).integers(info.min, info.max, (2, n), dtype)
+    out = np.zeros(n + 1, dtype)
+    run(high_product_kernel, x, y, out, n, B=32)
+    pairs = [*zip(x.tolist(), y.tolist(), strict=True), (x.tolist()[1], y.tolist()[2])]
+    modulus = 1 << info.bits
+    assert [v % modulus for v in out.tolist()] == [
+        (a % modulus) * (b % modulus) >> info.bits for a, b in pairs
+    ]

@@ -18,8 +18,8 @@ from xdsl_cpu_c.codegen.op_tables import C_TYPES, COMPARISONS, LANEWISE, is_narr
 class Lanes:
     """A computed value: C expression (a name), number of lanes (1: a scalar), register element.
 
-    `boolean` marks truth values (a vector of them is a mask of 0 and -1, a scalar is 0 or 1); `pointee` is the C type
-    that a scalar pointer points to (vectors of pointers are i64 byte addresses).
+    `boolean` marks truth values (a vector of them is a mask of 0 and -1, a scalar is 0 or 1); `pointee` is
+    the C type that a scalar pointer points to (vectors of pointers are i64 byte addresses).
     """
 
     text: str
@@ -105,7 +105,9 @@ def _select(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
 def _extreme(name: str) -> Callable[[Context, Op, list[str], int], str]:
     def text(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
         suffix = "_nan" if op.attribute("propagate_nan") else ""
-        return context.call(f"{vector_name(register_element(op.result.type), lanes)}_{name}{suffix}", *arguments)
+        return context.call(
+            f"{vector_name(register_element(op.result.type), lanes)}_{name}{suffix}", *arguments
+        )
 
     return text
 
@@ -159,7 +161,12 @@ def _conversion(before: str, target: DType, rounding: str) -> str:
 
 def _fits(source: str, target: str) -> bool:
     """True where every value of `source` is one of `target`."""
-    return (source, target) in {("f8e5m2", "f16"), ("f8e4m3fn", "f16"), ("f8e4m3fn", "bf16"), ("f8e5m2", "bf16")}
+    return (source, target) in {
+        ("f8e5m2", "f16"),
+        ("f8e4m3fn", "f16"),
+        ("f8e4m3fn", "bf16"),
+        ("f8e5m2", "bf16"),
+    }
 
 
 def _round_toward_zero(context: Context, format: str, text: str, lanes: int) -> str:
@@ -231,7 +238,11 @@ def _int_to_pointer(context: Context, op: Op, arguments: list[str], lanes: int) 
     if lanes == 1:
         return f"({C_TYPES[pointer.pointee.name]} *)(intptr_t){arguments[0]}"
     source = register_element(op.operands[0].type)
-    return arguments[0] if source == "i64" else context.call(f"bitcast_{source}x{lanes}_i64x{lanes}", arguments[0])
+    return (
+        arguments[0]
+        if source == "i64"
+        else context.call(f"bitcast_{source}x{lanes}_i64x{lanes}", arguments[0])
+    )
 
 
 def _pointer_cast(context: Context, op: Op, arguments: list[str], lanes: int) -> str:

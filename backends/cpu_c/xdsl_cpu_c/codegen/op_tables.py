@@ -14,8 +14,9 @@ from xdsl_core.opdef import OpDef
 class Lanewise:
     """The library function of an op.
 
-    `rounds`: results in a format narrower than f32 are computed in f32 and then rounded. `infix` is C's operator where
-    the scalar form reads better with it. `bits`: the function for masks (i1) works on their 0/-1 lanes.
+    `rounds`: results in a format narrower than f32 are computed in f32 and then rounded. `infix` is C's
+    operator where the scalar form reads better with it. `bits`: the function for masks (i1) works on their
+    0/-1 lanes.
     """
 
     function: str
@@ -79,8 +80,8 @@ COMPARISONS = frozenset({ops.Eq, ops.Ne, ops.Lt, ops.Le, ops.Gt, ops.Ge})
 class Reduction:
     """How lanes are combined: the function of two values, the horizontal one, and where the combining starts.
 
-    `start` is "zero", "one", "lowest", "highest" or "ones" (all bits). `tracks_index`: the lane number of the winner
-    is a second result.
+    `start` is "zero", "one", "lowest", "highest" or "ones" (all bits). `tracks_index`: the lane number of the
+    winner is a second result.
     """
 
     function: str
@@ -123,7 +124,11 @@ def buffer_element(element: DType) -> str:
 
 C_TYPES: MappingProxyType[str, str] = MappingProxyType(
     {
-        **{f"{kind}{bits}": f"{'u' if kind == 'u' else ''}int{bits}_t" for kind in "iu" for bits in (8, 16, 32, 64)},
+        **{
+            f"{kind}{bits}": f"{'u' if kind == 'u' else ''}int{bits}_t"
+            for kind in "iu"
+            for bits in (8, 16, 32, 64)
+        },
         "f32": "float",
         "f64": "double",
         "i1": "uint8_t",

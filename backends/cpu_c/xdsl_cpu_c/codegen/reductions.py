@@ -188,7 +188,9 @@ def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
     best = nest.emit(inner, prefix, call(f"{prefix}_select", wins, value, held), "best")
     where = nest.emit(inner, masks, call(f"{masks}_select", wins, place, held_index), "where")
     buffers = nest.context.buffers
-    accesses.write_buffer(nest, buffers[op.results[0]], index, Lanes(best, nest.lanes, register, element.is_bool))
+    accesses.write_buffer(
+        nest, buffers[op.results[0]], index, Lanes(best, nest.lanes, register, element.is_bool)
+    )
     accesses.write_buffer(nest, buffers[op.results[1]], index, Lanes(where, nest.lanes, "i32"))
 
 
@@ -201,4 +203,3 @@ def _single(nest: NestWriter, op: Op, element: DType) -> None:
             nest.before[0].add(f"*{nest.context.buffers[result].name} = {text};")
         else:
             nest.context.scalars[result] = nest.emit(0, scalar_c_type(result.type), text, hint_of(result))
-
