@@ -279,3 +279,44 @@ def test_every_public_name_is_there() -> None:
     assert set(xdsl.__all__) <= set(dir(xdsl))
     with pytest.raises(AttributeError, match="no attribute 'jitt'"):
         xdsl.jitt  # noqa: B018
+
+
+@xdsl.jit
+def add_one(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+
+
+def test_tuned_kernel_that_updates_in_place(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDSL_CACHE_DIR", str(tmp_path))
+    configs = [xdsl.Config({"BLOCK": 16}), xdsl.Config({"BLOCK": 32})]
+    tuned = xdsl.autotune(configs, key=["n"], restore_value=["x"], warmup=1, rep=1)(add_one)
+    x = np.ones(100, np.float32)
+    for count in (2, 3):
+        tuned[lambda meta: (xdsl.cdiv(meta["n"], meta["BLOCK"]),)](x, n=100)
+        assert x.tolist() == [count] * 100
+    assert tuned.best_config in configs
+    assert set(tuned.timings) == set(configs)
+
+
+def test_heuristics_with_a_kernel(backend: str) -> None:
+    computed = xdsl.heuristics({"BLOCK": lambda args: xdsl.next_power_of_2(args["n"])})(add_one)
+    x = np.ones(5, np.float32)
+    done = computed[(1,)](x, 5)
+    assert x.tolist() == [2.0] * 5
+    assert done.specs["BLOCK"] == Constant(8)
+
+
+@pytest.mark.torch
+def test_tuning_restores_torch_tensors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setenv("XDSL_CACHE_DIR", str(tmp_path))
+    configs = [xdsl.Config({"BLOCK": 16}), xdsl.Config({"BLOCK": 32})]
+    x = torch.ones(20)[::1]
+    for settings in ({"restore_value": ["x"]}, {"reset_to_zero": ["x"]}):
+        tuned = xdsl.autotune(configs, key=["n"], warmup=1, rep=1, cache_results=False, **settings)(add_one)
+        tuned.on("reference")[(2,)](x, 20)
+    assert x.tolist() == [1.0] * 20
