@@ -46,17 +46,10 @@ def forward_unchanged(op: Op, rewriter: Rewriter) -> bool:
             if _is_inside(origin, op):
                 continue
             for target in targets:
-                if target.uses and not _only_hands_itself_on(target, op):
+                if target.uses:
                     rewriter.replace_uses(target, origin)
                     changed = True
     return changed
-
-
-def _only_hands_itself_on(value: Value, op: Op) -> bool:
-    """Whether a region's argument is used by nothing but the end of the region."""
-    return not isinstance(value.owner, Op) and all(
-        user.parent_op is op and user is user.block.terminator for user in value.users if user.block
-    )
 
 
 def _is_inside(value: Value, op: Op) -> bool:

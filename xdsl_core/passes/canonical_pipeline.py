@@ -12,14 +12,15 @@ from xdsl_core.passes.pipeline import Pipeline
 def canonical_pipeline() -> Pipeline:
     """Simplify, compute nothing twice, move what does not change out of loops, remove what is not needed.
 
-    Canonicalizing folds constants too. Merging goes before hoisting, so that an op inside a loop which
-    exists outside already is not moved beside it; what hoisting brings together is merged once more.
+    Canonicalizing folds constants too. Merging goes before hoisting, so that an op inside a loop which exists
+    outside already is not moved beside it. Both run once more because moved ops meet others that are alike.
     """
     return Pipeline(
         (
             Canonicalize(),
             EliminateCommonSubexpressions(),
             HoistLoopInvariants(),
+            Canonicalize(),
             EliminateCommonSubexpressions(),
             EliminateDeadCode(),
         )

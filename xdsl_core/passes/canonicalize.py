@@ -12,7 +12,7 @@ from xdsl_core.ir.traits import Trait
 from xdsl_core.passes.branches import branch_patterns
 from xdsl_core.passes.conversions import conversion_patterns
 from xdsl_core.passes.evaluation import Evaluator
-from xdsl_core.passes.fold_constants import folding
+from xdsl_core.passes.fold_constants import erase_unused, folding
 from xdsl_core.passes.identities import identity_patterns
 from xdsl_core.passes.shapes import shape_patterns
 
@@ -55,14 +55,6 @@ def canonical_patterns(evaluator: Evaluator) -> dict[str, list[Pattern]]:
             patterns[name] += found
     patterns[""] = [erase_unused, folding(evaluator), put_constant_right(evaluator), *patterns[""]]
     return patterns
-
-
-def erase_unused(op: Op, rewriter: Rewriter) -> bool:
-    """A pure op whose results nobody uses is removed."""
-    if any(value.uses for value in op.results) or Trait.PURE not in op.definition.traits:
-        return False
-    rewriter.erase(op)
-    return True
 
 
 def put_constant_right(evaluator: Evaluator) -> Pattern:

@@ -34,7 +34,15 @@ class FoldConstants:
 
     def run(self, module: Module) -> None:
         for function in module.functions.values():
-            apply_patterns(function, [folding(Evaluator(largest=self.largest))])
+            apply_patterns(function, [erase_unused, folding(Evaluator(largest=self.largest))])
+
+
+def erase_unused(op: Op, rewriter: Rewriter) -> bool:
+    """A pure op whose results nobody uses is removed."""
+    if any(value.uses for value in op.results) or Trait.PURE not in op.definition.traits:
+        return False
+    rewriter.erase(op)
+    return True
 
 
 def folding(evaluator: Evaluator) -> Callable[[Op, Rewriter], bool]:
