@@ -13,10 +13,11 @@ from xdsl_core.ops import And, Constant, Ge, Gt, Le, Lt, Splat
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A mask as bounds: lane `d` is active where lane < every polynomial of `upper[d]` and every condition holds.
+    """A mask as bounds: lane `d` is active where lane < every polynomial of `upper[d]` and every condition
+    holds.
 
-    A polynomial of `upper[d]` may depend on lanes of other dimensions. `conditions` are scalars; a uniform polynomial
-    of `negative` must be below 0. `never` says that no lane is active.
+    A polynomial of `upper[d]` may depend on lanes of other dimensions. `conditions` are scalars; a uniform
+    polynomial of `negative` must be below 0. `never` says that no lane is active.
     """
 
     upper: dict[int, tuple[Polynomial, ...]] = field(default_factory=dict)
@@ -32,9 +33,7 @@ class Bounds:
             upper[dim] = (*known, *(limit for limit in limits if limit not in known))
         fresh = tuple(value for value in other.conditions if value not in self.conditions)
         below = tuple(limit for limit in other.negative if limit not in self.negative)
-        return Bounds(
-            upper, (*self.conditions, *fresh), (*self.negative, *below), self.never or other.never
-        )
+        return Bounds(upper, (*self.conditions, *fresh), (*self.negative, *below), self.never or other.never)
 
     @property
     def rectangular(self) -> bool:
@@ -73,7 +72,9 @@ def access_of(op: Op, analysis: IndexAnalysis) -> Access | Irregular:
     pointer = op.operand("pointer")
     split = analysis.pointer(pointer)
     if split is None:
-        return Irregular("the lanes of the pointer tile have no common base (selected or loop-carried pointers)")
+        return Irregular(
+            "the lanes of the pointer tile have no common base (selected or loop-carried pointers)"
+        )
     base, offset = split
     mask = op.optional("mask")
     if mask is None:
@@ -149,4 +150,3 @@ def _solve(difference: Polynomial, type: TileType) -> Bounds | None:
         if stride.terms:
             return None
     return None
-

@@ -28,9 +28,9 @@ _INDEX_ELEMENTS = ("i32", "i64")
 class IndexAnalysis:
     """Polynomials of the integer values of a function, made on demand and remembered.
 
-    Tile arithmetic on i32 and i64 is followed; scalars are symbols (their own arithmetic, wrap-around included, is done
-    by scalar code). The tile arithmetic itself is taken as exact: an index that wraps around 2**31 lanes away from its
-    scalar part addresses nothing a kernel could mean.
+    Tile arithmetic on i32 and i64 is followed; scalars are symbols (their own arithmetic, wrap-around
+    included, is done by scalar code). The tile arithmetic itself is taken as exact: an index that wraps
+    around 2**31 lanes away from its scalar part addresses nothing a kernel could mean.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,9 @@ class IndexAnalysis:
         return found
 
     def pointer(self, value: Value) -> tuple[Value, Polynomial] | None:
-        """(base, offset in elements) of a pointer or tile of pointers; None if its lanes have no common base."""
+        """(base, offset in elements) of a pointer or tile of pointers; None if its lanes have no common
+        base.
+        """
         op = value.defining_op
         if not isinstance(value.type, TileType):
             return value, number(0)
@@ -98,7 +100,8 @@ def _is_index(value: Value) -> bool:
 
 def _bits(value: Value) -> int:
     type = value.type
-    assert not isinstance(type, TokenType | PointerType) and not isinstance(type.element, PointerType)
+    assert not isinstance(type, TokenType | PointerType)
+    assert not isinstance(type.element, PointerType)
     return type.element.bits
 
 
@@ -138,11 +141,11 @@ def _expand_dims(op: Op) -> Callable[[int], int]:
 
 def _permute(op: Op) -> Callable[[int], int]:
     order = op.attributes["order"]
-    return lambda dim: order.index(dim)
+    return lambda dim: int(order.index(dim))
 
 
 def _broadcast(op: Op) -> Callable[[int], int]:
-    source = op.operands[0].type.shape  # type: ignore[union-attr]
+    source = op.operands[0].type.shape
     return lambda dim: dim if source[dim] > 1 else -1
 
 

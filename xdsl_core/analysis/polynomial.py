@@ -25,8 +25,9 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Opaque:
-    """The lanes of a tile that is no polynomial; `dims[k]` is the dimension of the tile at hand that indexes its
-    dimension k, or -1 where its extent is 1."""
+    """The lanes of a tile that is no polynomial; `dims[k]` is the dimension of the tile at hand that indexes
+    its dimension k, or -1 where its extent is 1.
+    """
 
     number: int
     value: Value = field(compare=False)
@@ -109,7 +110,9 @@ class Polynomial:
         return not self.lane_dims()
 
     def split(self, dim: int) -> tuple[Polynomial, Polynomial] | None:
-        """(stride, rest) with self == stride * lane(dim) + rest and neither depending on `dim`; None if not linear."""
+        """(stride, rest) with self == stride * lane(dim) + rest and neither depending on `dim`; None if not
+        linear.
+        """
         stride: dict[Monomial, int] = {}
         rest: dict[Monomial, int] = {}
         lane = Lane(dim)

@@ -23,7 +23,8 @@ from xdsl_core.ops import Add, Broadcast, Cast, Constant, ExpandDims, For, Offse
 
 @dataclass(frozen=True, slots=True)
 class StructureInduction:
-    """Carries a scalar distance instead of a tile of pointers or indexes that moves by the same step in every lane.
+    """Carries a scalar distance instead of a tile of pointers or indexes that moves by the same step in every
+    lane.
 
     Before:
         %r = control.for %lo, %hi, %c1, inits = [%p0] body (%k: i32, %p: tile<64xptr<f32>>) {
@@ -66,7 +67,9 @@ def _is_index(type: Type) -> bool:
 
 
 def _steps(value: Value, argument: Value) -> list[Value] | None:
-    """The uniform tiles that are added to `argument` on the way to `value`; None if anything else happens to it."""
+    """The uniform tiles that are added to `argument` on the way to `value`; None if anything else happens to
+    it.
+    """
     steps: list[Value] = []
     while value is not argument:
         op = value.defining_op
@@ -92,7 +95,8 @@ def _uniform(value: Value) -> Op | None:
 
 def _rewrite(loop: Op, position: int, operand: int, argument: Value, steps: list[Value]) -> None:
     type, init = argument.type, loop.operands[operand]
-    assert isinstance(type, TileType) and loop.block is not None
+    assert isinstance(type, TileType)
+    assert loop.block is not None
     pointer = isinstance(type.element, PointerType)
     distance = ScalarType(i64) if pointer else ScalarType(dtype_of(type))
     move = Offset if pointer else Add
@@ -128,7 +132,8 @@ def _scalar_step(builder: Builder, step: Value, distance: ScalarType) -> Value:
 
 def _rewrite_result(loop: Op, result: Value, init: Value, move: object, distance: ScalarType) -> None:
     type = result.type
-    assert isinstance(type, TileType) and loop.block is not None
+    assert isinstance(type, TileType)
+    assert loop.block is not None
     uses = list(result.uses.items())
     result.type = distance
     if not uses:

@@ -13,7 +13,8 @@ OVERLAPPING = "overlapping.c"
 
 
 def build(source: Source, workdir: Path, compiler: Compiler) -> Artifact:
-    """The kernel as an artifact: a shared object, its text, and the text of the variant for overlapping arguments.
+    """The kernel as an artifact: a shared object, its text, and the text of the variant for overlapping
+    arguments.
 
     Raises CompilationError X0701 where the C compiler refuses what was generated.
     """
@@ -25,16 +26,20 @@ def build(source: Source, workdir: Path, compiler: Compiler) -> Artifact:
 
 
 def compile_text(text: str, output: Path, compiler: Compiler) -> Path:
-    """Compile one C file; CompilationError X0701 names the compiler, its first complaint and the text kept."""
+    """Compile one C file; CompilationError X0701 names the compiler, its first complaint and the text
+    kept.
+    """
     try:
         return compile_shared(text, output, compiler=compiler, extra=("-lm",))
     except CompileFailure as failure:
-        complaint = next((line for line in failure.stderr.splitlines() if "error" in line), failure.stderr[:200])
+        complaint = next(
+            (line for line in failure.stderr.splitlines() if "error" in line), failure.stderr[:200]
+        )
         raise CompilationError(
             error(
                 "X0701",
                 "the C compiler refused the generated code",
                 note=f"{compiler.version}: {complaint.strip()}",
-                help="this is a defect of cpu_c: please report it with the kernel; XDSL_DEBUG=1 shows the C text",
+                help="this is a defect of cpu_c: please report it with the kernel",
             )
         ) from failure

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from xdsl_core import dtypes
 from xdsl_core.ops import CORE
 from xdsl_core.target import Capabilities, ComputeUnit, MemorySpace, TargetDescription, claim_all
 from xdsl_cpu_c.host import HostDescription, describe_host
 
-_SOURCE = "read from the running machine (/proc/cpuinfo and /sys/devices/system/cpu on Linux, sysctl on macOS)"
+_SOURCE = (
+    "read from the running machine (/proc/cpuinfo and /sys/devices/system/cpu on Linux, sysctl on macOS)"
+)
 
 
 def host_target() -> TargetDescription:
@@ -18,15 +22,28 @@ def host_target() -> TargetDescription:
         name="host",
         title=host.model,
         cores=host.cores,
-        memory_spaces=(MemorySpace("DRAM", "GLOBAL", 0, host.page_size, "device"), *_cache_spaces(host)),
+        memory_spaces=(
+            MemorySpace("DRAM", "GLOBAL", _memory_bytes(), host.page_size, "device"),
+            *_cache_spaces(host),
+        ),
         compute_units=(ComputeUnit("vector", "vector", bytes_per_cycle=float(host.vector_bytes)),),
         sources={"": _SOURCE},
     )
 
 
+def _memory_bytes() -> int:
+    """Physical memory, or the reach of an address where the machine does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 48
+
+
 def _cache_spaces(host: HostDescription) -> tuple[MemorySpace, ...]:
     return tuple(
-        MemorySpace(f"L{cache.level}", "", cache.size, cache.line, "core" if cache.shared_by == 1 else "cluster")
+        MemorySpace(
+            f"L{cache.level}", "", cache.size, cache.line, "core" if cache.shared_by == 1 else "cluster"
+        )
         for cache in host.caches
     )
 

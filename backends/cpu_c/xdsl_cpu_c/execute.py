@@ -72,7 +72,9 @@ class LoadedKernel:
             what = f"argument {self.parameters[fault.index].name!r} of {self.name} {fault.reason}"
         else:
             what = f"{self.name}: {fault.reason}"
-        return error("X0702", what, help="pass an array in host memory that may be written where the kernel writes")
+        return error(
+            "X0702", what, help="pass an array in host memory that may be written where the kernel writes"
+        )
 
     def _report_failure(self, path: Path) -> None:
         record = (ctypes.c_int64 * 2).in_dll(ctypes.CDLL(str(path)), "failure")

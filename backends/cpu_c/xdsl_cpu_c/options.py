@@ -11,8 +11,8 @@ from xdsl_core.backend import Options
 class CpuOptions(Options):
     """Options of the C backend.
 
-    `num_threads` is how many threads share the grid (None: XDSL_NUM_THREADS, else one per core). Triton's num_warps,
-    num_stages, num_ctas and maxnreg have no meaning on a CPU and change nothing.
+    `num_threads` is how many threads share the grid (None: XDSL_NUM_THREADS, else one per core). Triton's
+    num_warps, num_stages, num_ctas and maxnreg have no meaning on a CPU and change nothing.
     """
 
     num_threads: int | None = None

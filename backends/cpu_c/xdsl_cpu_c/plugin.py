@@ -35,11 +35,13 @@ _FOLDER = "cpu_c"
 
 @hookimpl
 def xdsl_backend_info() -> BackendInfo:
+    """Who the backend is."""
     return BackendInfo("cpu_c", "0.1", API_VERSION, "C code for the CPU of this machine", options=CpuOptions)
 
 
 @hookimpl
 def xdsl_availability() -> Availability:
+    """Available with a C compiler, else how to get one."""
     try:
         return Available(fingerprint(_compiler()))
     except NoCompilerError as missing:
@@ -48,6 +50,7 @@ def xdsl_availability() -> Availability:
 
 @hookimpl
 def xdsl_targets() -> tuple[TargetDescription, ...]:
+    """The host."""
     from xdsl_cpu_c.describe import host_target
 
     return (host_target(),)
@@ -55,6 +58,7 @@ def xdsl_targets() -> tuple[TargetDescription, ...]:
 
 @hookimpl
 def xdsl_capabilities() -> Capabilities:
+    """All of the language."""
     from xdsl_cpu_c.describe import capabilities
 
     return capabilities()
@@ -62,6 +66,7 @@ def xdsl_capabilities() -> Capabilities:
 
 @hookimpl
 def xdsl_pipeline() -> Pipeline:
+    """The passes of cpu_c."""
     from xdsl_cpu_c.pipeline import cpu_pipeline
 
     return cpu_pipeline()
@@ -69,11 +74,13 @@ def xdsl_pipeline() -> Pipeline:
 
 @hookimpl
 def xdsl_templates() -> Mapping[str, str]:
+    """The layout of the C file."""
     return _templates()
 
 
 @hookimpl
 def xdsl_codegen(module: Module, templates: Mapping[str, str]) -> Source:
+    """C text."""
     from xdsl_cpu_c.codegen.kernel import generate
 
     return generate(module, templates)
@@ -81,6 +88,7 @@ def xdsl_codegen(module: Module, templates: Mapping[str, str]) -> Source:
 
 @hookimpl
 def xdsl_compile(source: Source, workdir: Path) -> Artifact:
+    """A shared object."""
     from xdsl_cpu_c.build import build
 
     return build(source, workdir, _compiler())
@@ -88,6 +96,7 @@ def xdsl_compile(source: Source, workdir: Path) -> Artifact:
 
 @hookimpl
 def xdsl_load(artifact: Artifact) -> Executable:
+    """The shared object with a launcher."""
     from xdsl_cpu_c.execute import load
 
     return load(artifact, _compiler(), cache_folder() / _FOLDER)
@@ -95,6 +104,7 @@ def xdsl_load(artifact: Artifact) -> Executable:
 
 @hookimpl
 def xdsl_launch(executable: Executable, grid: Grid, args: tuple[Argument, ...], options: Options) -> Launch:
+    """One run of the grid on the thread pool."""
     objects = tuple(argument.owner if isinstance(argument, Pointer) else argument for argument in args)
     return Launch(executable.payload.run(grid, objects))
 

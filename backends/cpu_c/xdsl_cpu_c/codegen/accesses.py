@@ -1,4 +1,6 @@
-"""Loads and stores inside a loop nest: contiguous with bounds where the analysis proved it, else strided or gathered."""
+"""Loads and stores inside a loop nest: contiguous with bounds where the analysis proved it, else strided or
+gathered.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from xdsl_core import ops
 from xdsl_core.analysis.access import Access, Bounds, Irregular
-from xdsl_core.analysis.polynomial import Lane, Opaque, Polynomial, Uniform
+from xdsl_core.analysis.polynomial import Lane, Monomial, Opaque, Polynomial, Uniform
 from xdsl_core.dtypes import DType, f32
 from xdsl_core.ir import Op, Value, pointee_of
 from xdsl_cpu_c.codegen.context import Buffer, literal
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the lanes of one access are: C pointer to lane 0 of the row, C stride, lane count ("" if all are active).
+    """Where the lanes of one access are: C pointer to lane 0 of the row, C stride, lane count ("" if all are
+    active).
 
     `end` is the C name of the row's end if the access has one.
     """
@@ -34,7 +37,9 @@ class Place:
 
 
 def read_buffer(nest: NestWriter, value: Value, buffer: Buffer, index: Index) -> Lanes:
-    """Lanes of a buffered tile. Whole vectors may run past a row's end: buffers have slack and the lanes are not used."""
+    """Lanes of a buffered tile. Whole vectors may run past a row's end: buffers have slack and the lanes are
+    not used.
+    """
     address, stride, scope = _buffer_address(nest, buffer, index)
     hint = value.name or "tile"
     shape = nest._shape_of(value, 1)
@@ -44,7 +49,9 @@ def read_buffer(nest: NestWriter, value: Value, buffer: Buffer, index: Index) ->
             text = f"*({address})"
         if shape.pointee:
             text = f"({shape.pointee} *)(intptr_t)*({address})"
-        return Lanes(nest.emit(scope, shape.c_type, text, hint), 1, shape.element, shape.boolean, shape.pointee)
+        return Lanes(
+            nest.emit(scope, shape.c_type, text, hint), 1, shape.element, shape.boolean, shape.pointee
+        )
     vector = vector_name(shape.element, nest.lanes)
     if stride != 1:
         c_type = C_TYPES[buffer.element]
@@ -57,7 +64,9 @@ def read_buffer(nest: NestWriter, value: Value, buffer: Buffer, index: Index) ->
 
 
 def write_buffer(nest: NestWriter, buffer: Buffer, index: Index, value: Lanes) -> None:
-    """Store lanes into a buffer at an index that has the vectorised dimension, or a scalar where it has not."""
+    """Store lanes into a buffer at an index that has the vectorised dimension, or a scalar where it has
+    not.
+    """
     address, stride, scope = _buffer_address(nest, buffer, index)
     lines = nest.before[scope]
     if stride is None:
@@ -75,7 +84,9 @@ def write_buffer(nest: NestWriter, buffer: Buffer, index: Index, value: Lanes) -
     if stride == 1:
         lines.add(f"{nest.context.call(f'partial_store_{buffer.element}', address, part, count)};")
     else:
-        lines.add(f"{nest.context.call(f'strided_store_{buffer.element}', address, str(stride), part, count)};")
+        lines.add(
+            f"{nest.context.call(f'strided_store_{buffer.element}', address, str(stride), part, count)};"
+        )
 
 
 def pointer_bits(value: Lanes) -> str:
@@ -115,9 +126,9 @@ def load(nest: NestWriter, op: Op, index: Index) -> Lanes:
         address = f"{place.row} + {nest.variables[nest.vector]}"  # type: ignore[index]
         mask = ""
     elif place is not None:
-        address, mask = _partial_address(nest, place, pointee, fill, hint)
+        address, mask = _partial_address(nest, place, pointee, fill, hint), ""
     else:
-        address, mask = _gathered(nest, op, access, index, pointee, fill, hint)
+        address, mask = _gathered(nest, op, access, index, fill)
     text = nest.context.call(f"load_{pointee.name}_{vector}", address)
     name = nest.emit(scope, vector, text, hint)
     if replacement is not None and (mask or (place is not None and place.count)):
@@ -155,7 +166,9 @@ def store(nest: NestWriter, op: Op) -> None:
         lines.add(f"    {whole};")
         with lines.block("else"):
             lines.add(f"{nest.context.call(store_name, part, text)};")
-            tail = nest.context.call(f"partial_store_{pointee.name}", f"{place.row} + {variable}", part, place.count)
+            tail = nest.context.call(
+                f"partial_store_{pointee.name}", f"{place.row} + {variable}", part, place.count
+            )
             lines.add(f"{tail};")
         return
     part = nest.scratch(C_TYPES[pointee.name], "part")
@@ -196,10 +209,13 @@ def memory_literal(value: float | int | bool, element: DType) -> str:
 
 
 def _place(nest: NestWriter, access: Access, index: Index) -> Place | None:
-    """The lanes of a structured access as row pointer, stride and count; None if that is not what they are."""
-    assert nest.vector is not None and access.bounds is not None
+    """The lanes of a structured access as row pointer, stride and count; None if that is not what they
+    are.
+    """
+    assert nest.vector is not None
+    assert access.bounds is not None
     parts = nest.in_iteration(access.offset, index).split(nest.vector)
-    if parts is None or not parts[0].is_uniform and nest.vector in parts[0].lane_dims():
+    if parts is None or (not parts[0].is_uniform and nest.vector in parts[0].lane_dims()):
         return None
     stride, rest = parts
     if stride.constant == 0:
@@ -226,40 +242,42 @@ def _row_pointer(nest: NestWriter, base: Value, rest: Polynomial) -> str:
 
 
 def _row_end(nest: NestWriter, bounds: Bounds, index: Index) -> str | None:
-    """C name of the first inactive lane of a row, "" if all are active, None if the bounds are no such thing."""
+    """C name of the first inactive lane of a row, "" if all are active, None if the bounds are no such
+    thing.
+    """
     if bounds.never:
         return "0"
     limits: list[str] = []
     conditions = _conditions(nest, bounds)
     scopes = [0, *(nest.polynomial_scope(limit) for limit in bounds.negative)]
     for dim, polynomials in bounds.upper.items():
-        target = index[dim]
         for polynomial in polynomials:
             limit = nest.in_iteration(polynomial, index)
             if nest.vector in limit.lane_dims():
                 return None
-            text = nest.polynomial(limit)
-            scopes.append(nest.polynomial_scope(limit))
-            if target == nest.vector:
-                limits.append(text)
+            scopes += [
+                nest.polynomial_scope(limit),
+                0 if index[dim] == nest.vector else nest.scope((index[dim],)),
+            ]
+            if index[dim] == nest.vector:
+                limits.append(nest.polynomial(limit))
             else:
-                lane = nest.variables[target] if target >= 0 else "0"
-                scopes.append(nest.scope((target,)))
-                conditions.append(f"{lane} < {text}")
-    if not limits and not conditions:
-        return ""
-    along_vector = bool(limits)
-    if nest.count or not limits:
-        limits.append(str(nest.extent))
-    text = limits[0]
-    for limit in limits[1:]:
+                lane = nest.variables[index[dim]] if index[dim] >= 0 else "0"
+                conditions.append(f"{lane} < {nest.polynomial(limit)}")
+    return _named_end(nest, limits, conditions, max(scopes)) if limits or conditions else ""
+
+
+def _named_end(nest: NestWriter, limits: list[str], conditions: list[str], scope: int) -> str:
+    """The variable that holds the end of a row: the smallest limit, 0 where a condition fails."""
+    text, *others = [*limits, str(nest.extent)] if nest.count or not limits else limits
+    for other in others:
         nest.context.helpers["smaller"] = SMALLER
-        text = f"smaller({text}, {limit})"
+        text = f"smaller({text}, {other})"
     if conditions:
         text = f"{' && '.join(conditions)} ? {text} : 0"
-    name = nest.name(max(scopes), "int64_t", text, "end")
-    if along_vector:
-        nest.row_ends[name] = max(scopes)
+    name = nest.name(scope, "int64_t", text, "end")
+    if limits:
+        nest.row_ends[name] = scope
     return name
 
 
@@ -284,26 +302,23 @@ def _conditions(nest: NestWriter, bounds: Bounds) -> list[str]:
     return found + [f"{nest.polynomial(limit)} < 0" for limit in bounds.negative]
 
 
-def _partial_address(nest: NestWriter, place: Place, pointee: DType, fill: str, hint: str) -> tuple[str, str]:
+def _partial_address(nest: NestWriter, place: Place, pointee: DType, fill: str, hint: str) -> str:
     """Pointer to lanes of which some may be inactive, or apart: they are collected in a scratch array."""
     assert nest.vector is not None
     c_type, variable = C_TYPES[pointee.name], nest.variables[nest.vector]
     part = nest.scratch(c_type, f"{hint}_part")
     count = place.count or str(nest.lanes)
-    all_active = f"{place.count} == {nest.lanes}" if place.count else "1"
     whole = f"{place.row} + {variable}"
+    conditions = [f"{place.count} == {nest.lanes}"] if place.count else []
     if place.stride == "1":
-        arguments = (part, whole, count, fill, str(nest.lanes))
-        rest = nest.context.call(f"partial_load_{pointee.name}", *arguments)
-        condition = all_active
+        call = nest.context.call(f"partial_load_{pointee.name}", part, whole, count, fill, str(nest.lanes))
     else:
         address = f"{place.row} + {variable} * {place.stride}"
         arguments = (part, address, place.stride, count, fill, str(nest.lanes))
-        rest = nest.context.call(f"strided_load_{pointee.name}", *arguments)
-        condition = f"{place.stride} == 1 && {all_active}" if place.count else f"{place.stride} == 1"
-    scope = len(nest.levels)
-    address = nest.emit(scope, f"{c_type} *", f"{condition} ? {whole} : {rest}", f"{hint}_lanes", const="const ")
-    return address, ""
+        call = nest.context.call(f"strided_load_{pointee.name}", *arguments)
+        conditions.insert(0, f"{place.stride} == 1")
+    text = f"{' && '.join(conditions)} ? {whole} : {call}"
+    return nest.emit(len(nest.levels), f"{c_type} *", text, f"{hint}_lanes", const="const ")
 
 
 def active_lanes(nest: NestWriter, count: str) -> str:
@@ -315,10 +330,12 @@ def active_lanes(nest: NestWriter, count: str) -> str:
 
 
 def _gathered(
-    nest: NestWriter, op: Op, access: Access | Irregular, index: Index, pointee: DType, fill: str, hint: str
+    nest: NestWriter, op: Op, access: Access | Irregular, index: Index, fill: str
 ) -> tuple[str, str]:
+    """(call that collects the lanes and gives a pointer to them, their mask as a vector or "")."""
+    pointee = pointee_of(op.operand("pointer").type)
     base, offsets, mask = _lane_addresses(nest, op, access, index, pointee)
-    part = nest.scratch(C_TYPES[pointee.name], f"{hint}_part")
+    part = nest.scratch(C_TYPES[pointee.name], f"{op.result.name or 'value'}_part")
     lanes = str(nest.lanes)
     address = nest.context.call(f"gather_{pointee.name}", part, base, offsets, mask, fill, lanes)
     vector_mask = "" if mask == "0" else nest.context.call(f"load_i32_i32x{lanes}", mask)
@@ -377,7 +394,8 @@ def _lane_mask(nest: NestWriter, op: Op, access: Access | Irregular, index: Inde
 
 def _by_vector(offset: Polynomial, vector: int | None) -> tuple[Polynomial, Polynomial]:
     """(terms that change along the vectorised dimension, the other terms)."""
-    moving, fixed = {}, {}
+    moving: dict[Monomial, int] = {}
+    fixed: dict[Monomial, int] = {}
     for monomial, coefficient in offset.terms.items():
         part = Polynomial({monomial: coefficient})
         (moving if vector in part.lane_dims() else fixed)[monomial] = coefficient
@@ -416,7 +434,9 @@ def _vector_symbol(nest: NestWriter, symbol: Lane | Uniform | Opaque) -> str:
     text = nest.vector_text(lanes, scope)
     if lanes.element == "i64":
         return text
-    return nest.name(scope, prefix, nest.context.call(f"cast_{lanes.element}x{nest.lanes}_{prefix}", text), "wide")
+    return nest.name(
+        scope, prefix, nest.context.call(f"cast_{lanes.element}x{nest.lanes}_{prefix}", text), "wide"
+    )
 
 
 def _scalar_condition(nest: NestWriter, op: Op, access: Access | Irregular, index: Index) -> str:
@@ -463,7 +483,9 @@ def _fill_register(op: Op) -> str:
     other = op.optional("other")
     while other is not None and other.defining_op is not None and other.defining_op.definition is ops.Splat:
         other = other.defining_op.operands[0]
-    value = other.defining_op.attributes["value"] if other is not None and other.defining_op is not None else 0
+    value = (
+        other.defining_op.attributes["value"] if other is not None and other.defining_op is not None else 0
+    )
     if is_narrow_float(element):
         return literal(float(np.array(value, np.float64).astype(element.numpy)), f32)
     return literal(value, element)

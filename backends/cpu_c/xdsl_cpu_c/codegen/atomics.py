@@ -17,7 +17,7 @@ _COMBINE: MappingProxyType[str, str] = MappingProxyType(
 _UPDATE = """\
 static inline {register} {name}({memory} *p, {register} value)
 {{
-    uint{bits}_t seen = __atomic_load_n((uint{bits}_t *)p, __ATOMIC_SEQ_CST), wanted;
+    uint{bits}_t seen = __atomic_load_n((uint{bits}_t *)p, {order}), wanted;
     {register} before;
     do {{
         {memory} bits;
@@ -25,7 +25,7 @@ static inline {register} {name}({memory} *p, {register} value)
         before = {load};
         {store};
         __builtin_memcpy(&wanted, &bits, sizeof bits);
-    }} while (!__atomic_compare_exchange_n((uint{bits}_t *)p, &seen, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    }} while (!__atomic_compare_exchange_n((uint{bits}_t *)p, &seen, wanted, 0, {order}, {order}));
     return before;
 }}
 """
@@ -39,7 +39,7 @@ static inline {register} {name}({memory} *p, {register} expected, {register} val
     __builtin_memcpy(&seen, &bits, sizeof bits);
     {store_value};
     __builtin_memcpy(&wanted, &bits, sizeof bits);
-    __atomic_compare_exchange_n((uint{bits}_t *)p, &seen, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n((uint{bits}_t *)p, &seen, wanted, 0, {order}, {order});
     __builtin_memcpy(&bits, &seen, sizeof bits);
     return {load};
 }}
@@ -83,6 +83,7 @@ def _parts(context: Context, element: DType) -> dict[str, str]:
         "register": "bool_t" if element.is_bool else C_TYPES[register],
         "memory": C_TYPES[element.name],
         "bits": str(8 * element.bytes),
+        "order": "__ATOMIC_SEQ_CST",
         "load": context.call(f"load_{element.name}_{register}", "&bits"),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from xdsl_core import ops
@@ -15,7 +16,9 @@ from xdsl_cpu_c.codegen.steps import BlockPlan, BufferStep, ControlStep, Nest, S
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A buffer in which a value should be made; only once nothing reads `holder`, whose buffer it is, any more."""
+    """A buffer in which a value should be made; only once nothing reads `holder`, whose buffer it is, any
+    more.
+    """
 
     buffer: Buffer
     holder: Value | None
@@ -34,13 +37,14 @@ class BlockWriter:
     def write(self) -> None:
         """Write all steps, then give the block's own buffers back."""
         last_comment = ""
-        for self.index, step in enumerate(self.plan.steps):
+        for index, step in enumerate(self.plan.steps):
+            self.index = index
             comment = source_comment(_op_of(step))
             if comment and comment != last_comment:
                 self.context.lines.add(comment)
                 last_comment = comment
             self._step(step)
-            self._release(self.index)
+            self._release(index)
 
     def close(self) -> None:
         """Give back what the block still owns, once its yielded values have been taken."""
@@ -58,8 +62,9 @@ class BlockWriter:
             _CONTROL[step.op.definition](self, step)
 
     def _target(self, value: Value, busy: set[str] | None) -> Buffer:
-        """The buffer to make `value` in: the one wished for if that is safe by now, an operand's if this is its last
-        use, else a fresh one."""
+        """The buffer to make `value` in: the one wished for if that is safe by now, an operand's if this is
+        its last use, else a fresh one.
+        """
         wish = self.wishes.get(value)
         if wish is not None and self._granted(wish, busy) and not self._still_read(value, wish.buffer):
             return wish.buffer
@@ -161,7 +166,9 @@ def assign(context: Context, pairs: list[tuple[Value, str]]) -> None:
 
 
 def move(context: Context, pairs: list[tuple[Value, Buffer]]) -> None:
-    """Copy tiles to where a loop carries them, at once: through a copy where one reads what another writes."""
+    """Copy tiles to where a loop carries them, at once: through a copy where one reads what another
+    writes.
+    """
     moves = [(context.buffers[value], buffer) for value, buffer in pairs]
     moves = [(source, target) for source, target in moves if source.name != target.name]
     written = {target.name for _, target in moves}
@@ -215,7 +222,9 @@ def _publish(writer: BlockWriter, results: tuple[Value, ...], arguments: list[Va
             context.scalars[value] = context.scalars[argument]
 
 
-def _wishes(context: Context, yielded: tuple[Value, ...], arguments: list[Value], block: Block) -> dict[Value, Wish]:
+def _wishes(
+    context: Context, yielded: tuple[Value, ...], arguments: list[Value], block: Block
+) -> dict[Value, Wish]:
     """Yielded tiles should be made where they are carried, each in one place."""
     wishes: dict[Value, Wish] = {}
     for value, argument in zip(yielded, arguments, strict=True):
@@ -303,4 +312,8 @@ def _write_while(writer: BlockWriter, step: ControlStep) -> None:
     _publish(writer, op.results, forwarded)
 
 
-_CONTROL = {ops.For: _write_for, ops.If: _write_if, ops.While: _write_while}
+_CONTROL: dict[object, Callable[[BlockWriter, ControlStep], None]] = {
+    ops.For: _write_for,
+    ops.If: _write_if,
+    ops.While: _write_while,
+}

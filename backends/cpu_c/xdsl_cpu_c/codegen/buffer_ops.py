@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from xdsl_core import ops
 from xdsl_core.ir import Op, PointerType, TileType, Value, dtype_of, element_of
-from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen.atomics import atomic_cas, atomic_rmw
 from xdsl_cpu_c.codegen.context import Buffer, Context, row_major, scalar_c_type
 from xdsl_cpu_c.codegen.dot import write_dot
@@ -69,7 +68,9 @@ def _axis_extents(op: Op) -> tuple[int, int, int]:
 def _walk(
     context: Context, op: Op, target: Target, step: Callable[[list[str], list[str]], list[str]], *, scan: bool
 ) -> None:
-    """Loops over everything but the axis, and along it; `step(accumulated, next)` gives the combined values."""
+    """Loops over everything but the axis, and along it; `step(accumulated, next)` gives the combined
+    values.
+    """
     outer, extent, inner = _axis_extents(op)
     scalar_results = not isinstance(op.results[0].type, TileType)
     for value in op.results:
@@ -98,7 +99,9 @@ def _walk(
             following = []
             for value in op.operands:
                 following.append(context.names.fresh("next"))
-                lines.add(f"const {_element_type(value)} {following[-1]} = {_element(context, value, place)};")
+                lines.add(
+                    f"const {_element_type(value)} {following[-1]} = {_element(context, value, place)};"
+                )
             joined = step(totals, following)
             spare = [context.names.fresh("joined") for _ in joined]
             for value, name, text in zip(op.operands, spare, joined, strict=True):
@@ -113,7 +116,9 @@ def _walk(
 
 def _put(context: Context, op: Op, totals: list[str], place: str) -> None:
     for value, total in zip(op.results, totals, strict=True):
-        target = f"{context.buffers[value].name}[{place}]" if value in context.buffers else context.scalars[value]
+        target = (
+            f"{context.buffers[value].name}[{place}]" if value in context.buffers else context.scalars[value]
+        )
         context.lines.add(f"{target} = {total};")
 
 
@@ -175,7 +180,7 @@ def _assert(context: Context, op: Op, target: Target) -> None:
     write_assert(context, op)
 
 
-_RULES: MappingProxyType[OpDef, Callable[[Context, Op, Target], None]] = MappingProxyType(
+_RULES: MappingProxyType[object, Callable[[Context, Op, Target], None]] = MappingProxyType(
     {
         ops.Dot: write_dot,
         ops.Reshape: _reshape,
@@ -189,4 +194,3 @@ _RULES: MappingProxyType[OpDef, Callable[[Context, Op, Target], None]] = Mapping
         ops.Assert: _assert,
     }
 )
-

@@ -1,4 +1,6 @@
-"""A dot in C: pack rhs into panels, take lhs in place where it lies well, run the micro-kernel on the valid extents."""
+"""A dot in C: pack rhs into panels, take lhs in place where it lies well, run the micro-kernel on the valid
+extents.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ def _start(context: Context, accumulator: Value, buffer: Buffer) -> None:
         copy_buffer(context, buffer, held)
         return
     op = accumulator.defining_op
-    assert op is not None and op.has(Trait.CONSTANT)
+    assert op is not None
+    assert op.has(Trait.CONSTANT)
     if op.attributes["value"] == 0 and math.copysign(1.0, op.attributes["value"]) > 0:
         size = math.prod(buffer.shape)
         context.lines.add(f"__builtin_memset({buffer.name}, 0, {size} * sizeof *{buffer.name});")
@@ -60,7 +63,8 @@ def _tile(
     lines, kind = context.lines, buffer.element
     rows = _extent(context, lhs.limits[0] if lhs else (), m, "rows")
     columns = _extent(context, rhs.limits[1] if rhs else (), n, "columns")
-    depth = _extent(context, (lhs or rhs).limits[1 if lhs else 0] if lhs or rhs else (), k, "depth")
+    limits = lhs.limits[1] if lhs else rhs.limits[0] if rhs else ()
+    depth = _extent(context, limits, k, "depth")
     panels = _panels(context, k, n, kind, op.operand("rhs").name)
     if rhs is not None:
         _pack_guarded(context, panels, rhs, depth, columns)
@@ -105,13 +109,15 @@ def _pack_buffer(context: Context, panels: str, value: Value, k: int, n: int) ->
 def _lhs(
     context: Context, value: Value, lhs: MemoryOperand | None, rows: str, depth: str, kind: str
 ) -> tuple[str, str]:
-    """(pointer to row-major operands, row stride): in place, or copied where the layout or the element asks for it."""
+    """(pointer to row-major operands, row stride): in place, or copied where the layout or the element asks
+    for it.
+    """
     m, k = value.type.shape
     if lhs is None:
         held = context.buffers[value]
         if held.element == kernels.CONTRACTIONS[kind].operand and held.strides[1] == 1:
             return held.name, str(held.strides[0])
-        return _copied_rows(context, held.name, held.strides, held.element, m, k, (str(m), str(k)), kind)
+        return _copied_rows(context, held, kind)
     source, strides = _address(context, lhs)
     if lhs.element.name == kind and lhs.strides[1].constant == 1 and not lhs.guards:
         return source, strides[0]
@@ -170,19 +176,12 @@ def _evaluated(context: Context, value: Value) -> Buffer:
     return buffer
 
 
-def _copied_rows(
-    context: Context,
-    source: str,
-    strides: tuple[int, ...],
-    element: str,
-    m: int,
-    k: int,
-    extents: tuple[str, str],
-    kind: str,
-) -> tuple[str, str]:
+def _copied_rows(context: Context, held: Buffer, kind: str) -> tuple[str, str]:
+    """A buffered lhs copied into operands of the micro-kernel: (pointer, row stride)."""
+    m, k = held.shape
     name, step = _row_space(context, m, k, kind, "lhs")
-    copy = _mover(context, kernels.copy_rows_function(element), element)
-    context.lines.add(f"{copy}({name}, {step}, {source}, {strides[0]}, {strides[1]}, {extents[0]}, {extents[1]});")
+    copy = _mover(context, kernels.copy_rows_function(held.element), held.element)
+    context.lines.add(f"{copy}({name}, {step}, {held.name}, {held.strides[0]}, {held.strides[1]}, {m}, {k});")
     return name, str(step)
 
 
@@ -245,7 +244,9 @@ def _batched(context: Context, op: Op, buffer: Buffer) -> None:
     with context.lines.block(f"for (int64_t {variable} = 0; {variable} < {batch}; ++{variable})"):
         context.lines.add(f"{pack}({panels}, {rhs.name} + {k * n} * {variable}, {n}, 1, {k}, {n});")
         context.lines.add(f"{copy}({name}, {step}, {lhs.name} + {m * k} * {variable}, {k}, 1, {m}, {k});")
-        call = f"{kernel}({buffer.name} + {m * n} * {variable}, {n}, {name}, {step}, {panels}, {m}, {n}, {k});"
+        call = (
+            f"{kernel}({buffer.name} + {m * n} * {variable}, {n}, {name}, {step}, {panels}, {m}, {n}, {k});"
+        )
         context.lines.add(call)
 
 

@@ -1,4 +1,6 @@
-"""Where the operands of a dot come from: straight from memory where a load is regular enough, else from a buffer."""
+"""Where the operands of a dot come from: straight from memory where a load is regular enough, else from a
+buffer.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ class Guard:
 class MemoryOperand:
     """A rank-2 operand read from memory: element [i, j] at base + rest + i*strides[0] + j*strides[1].
 
-    `limits[d]` bound the valid part of dimension d (none: all of it); outside, elements are 0. `guards` must hold
-    when the kernel runs; where they do not, `value` is evaluated into a buffer instead.
+    `limits[d]` bound the valid part of dimension d (none: all of it); outside, elements are 0. `guards` must
+    hold when the kernel runs; where they do not, `value` is evaluated into a buffer instead.
     """
 
     value: Value
@@ -74,7 +76,9 @@ def memory_operand(value: Value, planner: Planner) -> MemoryOperand | None:
 
 
 def dot_sources(op: Op, planner: Planner) -> list[Value]:
-    """The values a dot needs: its accumulator, and for each operand the load's inputs or the buffered tile."""
+    """The values a dot needs: its accumulator, and for each operand the load's inputs or the buffered
+    tile.
+    """
     lhs, rhs = memory_operands(op, planner)
     for value, direct in ((op.operand("lhs"), lhs), (op.operand("rhs"), rhs)):
         if direct is None:
@@ -89,8 +93,8 @@ def dot_sources(op: Op, planner: Planner) -> list[Value]:
 def memory_operands(op: Op, planner: Planner) -> tuple[MemoryOperand | None, MemoryOperand | None]:
     """Both operands of a dot as reads from memory, where they are.
 
-    Operands whose valid extents along the summed dimension differ are buffered: there a 0 meets an element that may be
-    infinite, and the product counts.
+    Operands whose valid extents along the summed dimension differ are buffered: there a 0 meets an element
+    that may be infinite, and the product counts.
     """
     lhs, rhs = (memory_operand(op.operand(name), planner) for name in ("lhs", "rhs"))
     if not _same_depth(lhs, rhs):
@@ -116,11 +120,11 @@ def _source_load(value: Value, planner: Planner) -> tuple[Op | None, tuple[int, 
             order = [op.attributes["order"][dim] for dim in order]
         elif op.definition is Load:
             break
-        elif not (op.definition is Cast and dtype_of(op.result.type).name == "f32"):
+        elif (
+            not (op.definition is Cast and dtype_of(op.result.type).name == "f32")
+            or dtype_of(op.operands[0].type).name not in _DIRECT
+        ):
             return None, (0, 1)
-        else:
-            if dtype_of(op.operands[0].type).name not in _DIRECT:
-                return None, (0, 1)
         value = op.operands[0]
     if dtype_of(op.result.type).name not in (*_DIRECT, "f64", "i8") or not _fill_is_zero(op):
         return None, (0, 1)

@@ -6,7 +6,7 @@ import math
 
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, TileType, Value, element_of
-from xdsl_cpu_c.codegen.context import Context
+from xdsl_cpu_c.codegen.context import Context, row_major
 
 FAILURE = """\
 /* The first assertion that failed: its number, counted from 1, and the program's. */
@@ -22,41 +22,50 @@ static void fail(int64_t site, int64_t program)
 
 
 def write_print(context: Context, op: Op) -> None:
-    """Print the program's id once, then every value with all of its elements."""
+    """Print as the op says: a line a value, each with the program's id and the prefix, all elements, rows in
+    brackets.
+    """
     context.helpers["stdio"] = "#include <stdio.h>\n"
-    lines, add = context.lines, context.lines.add
-    with lines.block(""):
-        add("flockfile(stdout);")
-        add(f'printf("pid (%d, %d, %d) %s", program_x, program_y, program_z, "{_escape(op.attributes["prefix"])}");')
-        for value in op.operands:
-            _print_value(context, value, op.attribute("hex"))
-        add('printf("\\n");')
-        add("fflush(stdout);")
-        add("funlockfile(stdout);")
+    prefix = _escape(op.attributes["prefix"])
+    head = f'printf("(%d, %d, %d) %s", program_x, program_y, program_z, "{prefix}");'
+    with context.lines.block(""):
+        context.lines.add("flockfile(stdout);")
+        for value in op.operands or (None,):
+            context.lines.add(head)
+            if value is not None:
+                _print_value(context, value, " " if prefix else "", op.attribute("hex"))
+            context.lines.add('printf("\\n");')
+        context.lines.add("fflush(stdout);")
+        context.lines.add("funlockfile(stdout);")
 
 
-def _print_value(context: Context, value: Value, hexadecimal: bool) -> None:
+def _print_value(context: Context, value: Value, space: str, hexadecimal: bool) -> None:
     element = element_of(value.type)
     form, cast = _format(element if isinstance(element, DType) else None, hexadecimal)
+    lines = context.lines
     if not isinstance(value.type, TileType):
-        context.lines.add(f'printf(" {form}", {cast}{context.scalar(value)});')
+        lines.add(f'printf("{space}{form}", {cast}{context.scalar(value)});')
         return
-    buffer = context.buffers[value]
+    if space:
+        lines.add(f'printf("{space}");')
     index = context.names.fresh("e")
-    context.lines.add('printf(" [");')
-    count = math.prod(value.type.shape)
-    context.lines.add(f"for (int {index} = 0; {index} < {count}; ++{index})")
-    separator = f'{index} ? ", " : ""'
-    context.lines.add(f'    printf("%s{form}", {separator}, {cast}{buffer.name}[{index}]);')
-    context.lines.add('printf("]");')
+    strides = row_major(value.type.shape)
+    rows = [extent * stride for extent, stride in zip(value.type.shape, strides, strict=True)]
+    with lines.block(f"for (int {index} = 0; {index} < {math.prod(value.type.shape)}; ++{index})"):
+        lines.add(f"if ({index}) putchar(' ');")
+        for row in rows:
+            lines.add(f"if ({index} % {row} == 0) putchar('[');")
+        lines.add(f'printf("{form}", {cast}{context.buffers[value].name}[{index}]);')
+        for row in reversed(rows):
+            lines.add(f"if ({index} % {row} == {row - 1}) putchar(']');")
 
 
 def _format(element: DType | None, hexadecimal: bool) -> tuple[str, str]:
     """(printf conversion, C cast); pointers are addresses."""
     if element is None:
-        return "%p", "(void *)(intptr_t)"
+        return "0x%016llx", "(unsigned long long)(uintptr_t)"
     if element.is_float:
-        return "%.9g", "(double)"
+        return "%g", "(double)"
     if hexadecimal:
         return f"0x%0{max(1, element.bits // 4)}llx", f"(unsigned long long)(uint{8 * element.bytes}_t)"
     return ("%llu", "(unsigned long long)") if element.kind == "uint" else ("%lld", "(long long)")
@@ -85,4 +94,3 @@ def write_assert(context: Context, op: Op) -> None:
 def _escape(text: str) -> str:
     table = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
     return "".join(table.get(character, character) for character in text)
-

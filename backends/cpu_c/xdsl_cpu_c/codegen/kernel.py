@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from xdsl_core.backend import Source
-
 from xdsl_core.analysis.index_analysis import IndexAnalysis
+from xdsl_core.backend import Source
 from xdsl_core.ir import Function, Module, Op, PointerType, TokenType, Trait, Value
 from xdsl_cpu_c import dot as kernels
 from xdsl_cpu_c.build import OVERLAPPING
@@ -24,9 +23,10 @@ from xdsl_cpu_c.vector import prelude
 def generate(module: Module, templates: Mapping[str, str]) -> Source:
     """C for the only function of a module.
 
-    The text assumes that pointer arguments do not overlap; the file "overlapping.c" is the variant that does not, and
-    is left out where the two are the same. Metadata: `name`, `parameters` (the launch slots in order, fields of
-    xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line] by site, counted from 1).
+    The text assumes that pointer arguments do not overlap; the file "overlapping.c" is the variant that does
+    not, and is left out where the two are the same. Metadata: `name`, `parameters` (the launch slots in
+    order, fields of xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line] by site, counted
+    from 1).
     """
     (function,) = module.functions.values()
     template = _compiled(templates["kernel.c.j2"])
@@ -77,7 +77,9 @@ def _compiled(text: str) -> Any:
     """A template ready to render."""
     import jinja2
 
-    return jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True).from_string(text)
+    return jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True).from_string(
+        text
+    )
 
 
 def parameters_of(function: Function) -> list[dict[str, Any]]:
@@ -87,16 +89,17 @@ def parameters_of(function: Function) -> list[dict[str, Any]]:
 
 
 def _touched(function: Function) -> tuple[set[Value], set[Value]]:
-    """Pointer parameters that are read and that are written; all of them where a pointer's origin is unknown."""
-    read: set[Value] = set()
-    written: set[Value] = set()
+    """Pointer parameters that are read and that are written; all of them where a pointer's origin is
+    unknown.
+    """
+    touched: dict[Trait, set[Value]] = {Trait.READS_MEMORY: set(), Trait.WRITES_MEMORY: set()}
     pointers = {value for value in function.parameters if isinstance(value.type, PointerType)}
     for op in function.walk():
-        for trait, touched in ((Trait.READS_MEMORY, read), (Trait.WRITES_MEMORY, written)):
+        for trait, parameters in touched.items():
             if op.has(trait):
                 origin = parameter_of(op.operand("pointer"))
-                touched |= pointers if origin is None else {origin}
-    return read, written
+                parameters.update(pointers if origin is None else {origin})
+    return touched[Trait.READS_MEMORY], touched[Trait.WRITES_MEMORY]
 
 
 def _slot(value: Value, read: bool, written: bool) -> dict[str, Any]:
@@ -104,7 +107,8 @@ def _slot(value: Value, read: bool, written: bool) -> dict[str, Any]:
     if isinstance(type, PointerType):
         size = type.pointee.bytes
         return {"name": value.name, "kind": "pointer", "read": read, "written": written, "itemsize": size}
-    assert not isinstance(type, TokenType) and not isinstance(type.element, PointerType)
+    assert not isinstance(type, TokenType)
+    assert not isinstance(type.element, PointerType)
     element = type.element
     kind = "bool" if element.is_bool else "float" if element.is_float else "int"
     return {"name": value.name, "kind": kind, "bits": element.bits, "signed": element.is_signed}
@@ -122,7 +126,8 @@ def _parameter_loads(context: Context, function: Function) -> list[str]:
             c_type = C_TYPES[type.pointee.name]
             lines.append(f"{c_type} *const {name} = ({c_type} *)(uintptr_t){slot};")
             continue
-        assert not isinstance(type, TokenType) and not isinstance(type.element, PointerType)
+        assert not isinstance(type, TokenType)
+        assert not isinstance(type.element, PointerType)
         c_type = scalar_c_type(type)
         text = f"({c_type}){slot}"
         if type.element.is_float:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from xdsl_core import ops
 from xdsl_core.dtypes import DType, bf16
 from xdsl_core.ir import Op, PointerType, dtype_of, element_of
-from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen.context import Context, register_element
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, COMPARISONS, LANEWISE, is_narrow_float, register_of
 
@@ -251,7 +250,7 @@ def _pointer_cast(context: Context, op: Op, arguments: list[str], lanes: int) ->
     return f"({C_TYPES[pointer.pointee.name]} *){arguments[0]}" if lanes == 1 else arguments[0]
 
 
-_SPECIAL: MappingProxyType[OpDef, Callable[[Context, Op, list[str], int], str]] = MappingProxyType(
+_SPECIAL: MappingProxyType[object, Callable[[Context, Op, list[str], int], str]] = MappingProxyType(
     {
         ops.Select: _select,
         ops.Max: _extreme("max"),

@@ -10,8 +10,8 @@ from xdsl_core.ir import Block, Op, Trait, Value
 class MemoryOrder:
     """Answers questions about pairs of accesses of one function.
 
-    With `distinct` the pointer parameters are known not to overlap (the launcher checks it and asks for another
-    variant of the kernel where they do).
+    With `distinct` the pointer parameters are known not to overlap (the launcher checks it and asks for
+    another variant of the kernel where they do).
     """
 
     def __init__(self, analysis: IndexAnalysis, *, distinct: bool) -> None:
@@ -66,7 +66,9 @@ class MemoryOrder:
 
 
 def parameter_of(pointer: Value) -> Value | None:
-    """The kernel parameter a pointer, or every lane of a pointer tile, is derived from; None if that is unknown."""
+    """The kernel parameter a pointer, or every lane of a pointer tile, is derived from; None if that is
+    unknown.
+    """
     while True:
         op = pointer.defining_op
         if op is None:

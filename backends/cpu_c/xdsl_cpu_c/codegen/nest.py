@@ -1,7 +1,9 @@
-"""A loop nest in C: scopes for code before, between and after the loops, and lane-by-lane evaluation of values.
+"""A loop nest in C: scopes for code before, between and after the loops, and lane-by-lane evaluation of
+values.
 
-An `Index` says, for each dimension of a tile, which dimension of the nest's iteration space indexes it (-1: its extent is
-1, or it is at lane 0). A value whose index lacks the innermost, vectorised dimension is a scalar of an outer scope.
+An `Index` says, for each dimension of a tile, which dimension of the nest's iteration space indexes it (-1:
+its extent is 1, or it is at lane 0). A value whose index lacks the innermost, vectorised dimension is a
+scalar of an outer scope.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from xdsl_core.analysis.index_analysis import dimension_map
 from xdsl_core.analysis.polynomial import Lane, Opaque, Polynomial, Symbol, Uniform
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, PointerType, TileType, Value, element_of
-from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen import accesses
 from xdsl_cpu_c.codegen.context import Buffer, Context, hint_of, literal, register_element
 from xdsl_cpu_c.codegen.index_text import index_text
@@ -126,8 +127,8 @@ class NestWriter:
     def begin_rest(self) -> bool:
         """Start writing the loop over the lanes past the only row end, where no masked access reaches memory.
 
-        What is loaded there is the fill, so most of the body does not change from lane to lane and the C compiler takes
-        it out of the loop. False where rows have no common end.
+        What is loaded there is the fill, so most of the body does not change from lane to lane and the C
+        compiler takes it out of the loop. False where rows have no common end.
         """
         if len(self.row_ends) != 1 or not self.regular or self.extent <= self.lanes:
             return False
@@ -253,7 +254,9 @@ def _is_bool(value: Value) -> bool:
 
 def _lane_count(extent: int, closure: Closure) -> int:
     """Lanes of a vector: 128 bytes of the widest element that is computed with, fewer for short rows."""
-    wide = any(_is_wide(value) for value in closure.inline) or any(_is_wide(value) for value in closure.buffers)
+    wide = any(_is_wide(value) for value in closure.inline) or any(
+        _is_wide(value) for value in closure.buffers
+    )
     most = 16 if wide else 32
     return next((lanes for lanes in LANE_COUNTS if lanes >= min(extent, most)), most)
 
@@ -300,7 +303,7 @@ def _load(nest: NestWriter, op: Op, index: Index) -> Lanes:
     return accesses.load(nest, op, index)
 
 
-_RULES: MappingProxyType[OpDef, Callable[[NestWriter, Op, Index], Lanes]] = MappingProxyType(
+_RULES: MappingProxyType[object, Callable[[NestWriter, Op, Index], Lanes]] = MappingProxyType(
     {
         ops.Constant: _constant,
         ops.Arange: _arange,
@@ -309,4 +312,3 @@ _RULES: MappingProxyType[OpDef, Callable[[NestWriter, Op, Index], Lanes]] = Mapp
         ops.Load: _load,
     }
 )
-

@@ -1,15 +1,16 @@
 """Splits a kernel into steps: which values get buffers, which roots share a loop nest.
 
-Tile values are evaluated where they are used, inside the loop nests of their consumers ("inline"), unless that would
-repeat real work, change the order of memory effects, or cross an op that needs a whole tile. Which values need a
-buffer depends on which nests there are, and the other way round: planning repeats until nothing changes.
+Tile values are evaluated where they are used, inside the loop nests of their consumers ("inline"), unless
+that would repeat real work, change the order of memory effects, or cross an op that needs a whole tile. Which
+values need a buffer depends on which nests there are, and the other way round: planning repeats until nothing
+changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl_core.analysis.access import Access, Irregular
+from xdsl_core.analysis.access import Irregular
 from xdsl_core.analysis.polynomial import Opaque, Polynomial, Uniform
 from xdsl_core.ir import Block, Function, Op, TileType, Trait, Value
 from xdsl_core.ops import Broadcast, Dot, ExpandDims, Load, Permute, Reshape, Splat, Store
@@ -23,6 +24,7 @@ _VIEWS = (Splat, Broadcast, ExpandDims, Permute)
 
 
 def is_tile(value: Value) -> bool:
+    """True for values with lanes."""
     return isinstance(value.type, TileType)
 
 
@@ -119,7 +121,9 @@ class Planner:
         return _BlockPlanner(self, block).run()
 
     def consume(self, closure: Closure, consumer: object, block: Block, position: int) -> None:
-        """Record that a step evaluates the inline values of `closure`; loads it may not defer get a buffer."""
+        """Record that a step evaluates the inline values of `closure`; loads it may not defer get a
+        buffer.
+        """
         for value in closure.inline:
             self._consumers.setdefault(value, {})[id(consumer)] = block
         for load in closure.loads:
@@ -139,7 +143,9 @@ class Planner:
 
         Of a value and what is computed from it, only the latter gets one at first: that may be enough.
         """
-        wanted = {value for value in self._consumers if value not in self.materialised and self._is_wanted(value)}
+        wanted = {
+            value for value in self._consumers if value not in self.materialised and self._is_wanted(value)
+        }
         for value in wanted:
             if not any(result in wanted for user in value.users for result in user.results):
                 self.materialised[value] = None
@@ -187,7 +193,8 @@ class Planner:
     def _ancestor(self, block: Block, home: Block) -> Op:
         while True:
             parent = block.region.parent if block.region is not None else None
-            assert isinstance(parent, Op) and parent.block is not None
+            assert isinstance(parent, Op)
+            assert parent.block is not None
             if parent.block is home:
                 return parent
             block = parent.block
@@ -328,4 +335,3 @@ class _BlockPlanner:
                     self.plan.last_use[value] = index
         for value in self.plan.yielded:
             self.plan.last_use[value] = len(self.plan.steps)
-

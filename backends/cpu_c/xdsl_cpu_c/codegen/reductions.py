@@ -1,4 +1,6 @@
-"""Reductions inside a nest: along the vectorised dimension on vector accumulators, along others in the result's buffer."""
+"""Reductions inside a nest: along the vectorised dimension on vector accumulators, along others in the
+result's buffer.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def _active_value(nest: NestWriter, source: Value, neutral: str) -> str:
 
 
 def _track(nest: NestWriter, op: Op, row: Reduction, best: str, where: str) -> None:
-    """argmax and argmin: a lane wins by a better value, or by an equal one at a smaller index; NaN never does."""
+    """argmax and argmin: a lane wins by a better value, or by an equal one at a smaller index; NaN never
+    does.
+    """
     element = dtype_of(op.operands[0].type)
     register = register_of(element)
     prefix, masks, inner = vector_name(register, nest.lanes), f"i32x{nest.lanes}", len(nest.levels)
@@ -136,7 +140,9 @@ def _order(row: Reduction, element: DType) -> str:
 
 
 def _finish(nest: NestWriter, value: Value, text: str, scope: int) -> None:
-    """Assign a row's result: to a C variable that outlives the nest, or to its place in the result's buffer."""
+    """Assign a row's result: to a C variable that outlives the nest, or to its place in the result's
+    buffer.
+    """
     lines = nest.after[scope]
     if not isinstance(value.type, TileType):
         name = nest.context.names.fresh(hint_of(value))
@@ -154,7 +160,9 @@ def _finish(nest: NestWriter, value: Value, text: str, scope: int) -> None:
 
 
 def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
-    """The reduced dimension is an outer loop (or has extent 1): the result's buffer holds what was combined so far."""
+    """The reduced dimension is an outer loop (or has extent 1): the result's buffer holds what was combined
+    so far.
+    """
     axis = op.attributes["axis"]
     index: Index = tuple(dim for position, dim in enumerate(nest.identity) if position != axis)
     element = dtype_of(op.operands[0].type)

@@ -14,7 +14,8 @@ from xdsl_cpu_c.codegen.nest import NestWriter
 from xdsl_cpu_c.codegen.reductions import reduce
 from xdsl_cpu_c.codegen.steps import Closure, Nest, Root
 
-# The buffer for a value made now; the names are of buffers that are being read at other lanes (None: all may be).
+# The buffer for a value made now; the names are of buffers that are being read at other lanes (None: all may
+# be).
 Target = Callable[[Value, set[str] | None], Buffer]
 
 

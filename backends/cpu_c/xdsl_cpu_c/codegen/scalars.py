@@ -8,7 +8,6 @@ from types import MappingProxyType
 from xdsl_core import ops
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, Value, element_of, pointee_of
-from xdsl_core.opdef import OpDef
 from xdsl_cpu_c.codegen.atomics import atomic_cas, atomic_rmw
 from xdsl_cpu_c.codegen.context import Context, hint_of, literal, scalar_c_type
 from xdsl_cpu_c.codegen.effects import write_assert, write_print
@@ -80,7 +79,7 @@ def _atomic_cas(context: Context, op: Op) -> None:
     define(context, op.result, atomic_cas(context, op, *(context.scalar(op.operand(name)) for name in names)))
 
 
-_RULES: MappingProxyType[OpDef, Callable[[Context, Op], None]] = MappingProxyType(
+_RULES: MappingProxyType[object, Callable[[Context, Op], None]] = MappingProxyType(
     {
         ops.Constant: _constant,
         ops.ProgramId: _program_id,

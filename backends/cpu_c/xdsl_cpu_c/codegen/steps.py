@@ -1,4 +1,6 @@
-"""What a kernel's body is split into before it becomes C: scalar statements, loop nests, and what is neither."""
+"""What a kernel's body is split into before it becomes C: scalar statements, loop nests, and what is
+neither.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A reason to run a loop: a store, a reduction, or a value that needs a buffer (`op` is then its defining op)."""
+    """A reason to run a loop: a store, a reduction, or a value that needs a buffer (`op` is then its defining
+    op).
+    """
 
     kind: str
     op: Op

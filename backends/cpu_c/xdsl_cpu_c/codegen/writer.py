@@ -7,9 +7,50 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool_t main "
-    "slots scratch program first_program last_program grid".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "bool_t",
+        "main",
+        "slots",
+        "scratch",
+        "program",
+        "first_program",
+        "last_program",
+        "grid",
+    ]
 )
 
 
