@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl_core.analysis.access import Access, Bounds, Irregular, access_of
 from xdsl_core.analysis.index_analysis import IndexAnalysis
+from xdsl_core.analysis.polynomial import Opaque
 from xdsl_core.ir import Module, Op, TileType, Trait
 from xdsl_core.ir.printer import print_op
 
@@ -24,9 +26,11 @@ class Finding:
     details: tuple[str, ...]
 
     @property
-    def text(self) -> str:
-        """The op as the IR prints it, on one line."""
-        return print_op(self.op).strip().splitlines()[0]
+    def source(self) -> str:
+        """The kernel's line; the op as the IR prints it where there is no source."""
+        location = self.op.location
+        line = linecache.getline(location.file, location.line).strip()
+        return line or print_op(self.op).strip().splitlines()[0]
 
 
 def explain_accesses(module: Module) -> Iterator[Finding]:
@@ -57,7 +61,11 @@ def _stride(access: Access, dim: int, type: TileType) -> tuple[bool, str]:
     stride = access.stride(dim)
     what = f"dimension {dim} of {type.shape[dim]}"
     if stride is None:
-        return False, f"{what}: the offset is not linear in it, so neighbours need not be the same step apart"
+        opaque = [
+            symbol for symbol in access.offset.symbols() if isinstance(symbol, Opaque) and dim in symbol.dims
+        ]
+        names = ", ".join(dict.fromkeys(symbol.value.name or "a value without a name" for symbol in opaque))
+        return False, f"{what}: the offset is not linear in it, because of {names or 'a product of lanes'}"
     return True, f"{what}: " + ("contiguous" if stride.constant == 1 else f"stride {stride}")
 
 

@@ -55,7 +55,7 @@ def _summary(handle: BackendHandle) -> dict[str, str]:
     if isinstance(found, Unavailable):
         state, status = "not available", f"not available: {found.reason}\nto get it: {found.fix}"
     else:
-        state, status = "available", "available" + (f" ({found.toolchain})" if found.toolchain else "")
+        state, status = "available", "available" + (f" ({found.toolchain})" if " " in found.toolchain else "")
     try:
         targets = ", ".join(target.name for target in handle.targets())
     except XdslError as problem:
@@ -171,6 +171,8 @@ def _clock(target: TargetDescription) -> str:
 
 
 def _bytes(count: int) -> str:
+    if not count:
+        return "not stated"
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= size:
             return f"{count / size:g} {unit}"

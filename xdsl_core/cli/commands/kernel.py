@@ -132,7 +132,7 @@ def explain_access(
     for finding in findings:
         mark = "[green]structured[/]" if finding.structured else "[yellow]irregular[/]"
         console().print(f"{finding.op.location}: {mark}", highlight=False)
-        console().print(f"    {finding.text}", markup=False, highlight=False)
+        console().print(f"    {finding.source}", markup=False, highlight=False)
         for detail in finding.details:
             console().print(f"    {detail}", markup=False, highlight=False)
     count = sum(not finding.structured for finding in findings)
