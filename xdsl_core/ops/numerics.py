@@ -75,8 +75,9 @@ def integer_to_float(values: Array, dtype: DType, rounding: str = "rtne", *, sat
     values = np.asarray(values)
     if values.dtype.itemsize < 8:
         return round_to(dtype, values.astype(np.float64), rounding, saturate=saturate)
-    high = (values >> 32).astype(np.float64) * 2.0**32
-    low = (values & 0xFFFFFFFF).astype(np.float64)
+    wide = values.dtype.type
+    high = (values >> wide(32)).astype(np.float64) * 2.0**32
+    low = (values & wide(0xFFFFFFFF)).astype(np.float64)
     total = high + low
     error = low - (total - high)
     if dtype is dtypes.f64:

@@ -231,3 +231,17 @@ def test_shape_ops(apply: Apply) -> None:
     np.testing.assert_array_equal(apply(ops.ExpandDims, table, axis=3), table[..., None])
     row = table[:1, :1]
     np.testing.assert_array_equal(apply(ops.Broadcast, row, shape=(5, 2, 4)), np.broadcast_to(row, (5, 2, 4)))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16], ids=["f32", "f64", "f16"])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "sqrt"])
+def test_arithmetic_is_that_of_numpy_in_the_dtype(apply: Apply, name: str, kind: type) -> None:
+    generator = np.random.default_rng(4)
+    numbers = [
+        (generator.normal(0, 1, 500) * 10.0 ** generator.integers(-7, 3, 500)).astype(kind) for _ in "ab"
+    ]
+    native = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sqrt": np.sqrt}[name]
+    operands = [np.abs(numbers[0])] if name == "sqrt" else numbers
+    with np.errstate(all="ignore"):
+        expected = native(*operands)
+    np.testing.assert_array_equal(apply(ops.CORE[f"tile.{name}"], *operands), expected)
