@@ -14,6 +14,7 @@ from xdsl_core.dtypes import DType
 from xdsl_core.ir.types import BufferType, PointerType, ScalarType, TileType, TokenType
 
 _WORD = re.compile(r"[^\W\d][\w.]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER_WORDS = ("inf", "nan")
 _PLAIN_NAN = struct.pack(">d", math.nan)
 
@@ -44,8 +45,11 @@ def print_key(key: str) -> str:
 
 
 def quote(text: str) -> str:
-    """A string in double quotes with JSON's escapes."""
-    return json.dumps(text, ensure_ascii=False)
+    """A string in double quotes with JSON's escapes; always encodable as UTF-8."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    if text.isascii():
+        return quoted
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def attribute_key(value: Any) -> Any:

@@ -50,7 +50,7 @@ ATTRIBUTES = [
         "Gerät 瓦片 🙂",
         "// no comment",
         "}",
-        "\x7f\x85\u2028",
+        *("\x7f\x85\u2028", "lone \ud800 surrogate"),
     ),
     *((), (1,), (1, (2.0, ("x",)), None), (True, 1, 1.0)),
     *({}, {"a": 1, "b c": {"d": (1,)}}, {"inf": 1, "nan": 2, "true": 3}),
@@ -72,7 +72,9 @@ ATTRIBUTES = [
 @pytest.mark.parametrize("value", ATTRIBUTES, ids=repr)
 def test_attribute_values_round_trip(value: object) -> None:
     module = Module(attributes={"value": value, "nested": (value, {"key": value})})
-    assert description(parse(print_module(module))) == description(module)
+    text = print_module(module)
+    assert text.encode("utf-8")
+    assert description(parse(text)) == description(module)
 
 
 @pytest.mark.parametrize(
