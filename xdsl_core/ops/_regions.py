@@ -93,7 +93,7 @@ def _region(takes: tuple[Type, ...], yields: int) -> Callable[[], Region]:
     return build
 
 
-def _loading_combine() -> Region:
+def _printing_combine() -> Region:
     from xdsl_core.ops.debug import Print
 
     block = Block(parse_types("f32", "f32"))
@@ -114,5 +114,5 @@ COMBINE_ERRORS = (
     ErrorSample("C2", {"sources": ("tile<4xf32>",)}, {"axis": 1}, {"combine": _region(_TWO_F32, 1)}),
     ErrorSample("C3", {"sources": ("tile<4xi32>",)}, {"axis": 0}, {"combine": _region(_TWO_F32, 1)}),
     ErrorSample("C4", {"sources": ("tile<4xf32>",)}, {"axis": 0}, {"combine": _region(_TWO_F32, 2)}),
-    ErrorSample("C5", {"sources": ("tile<4xf32>",)}, {"axis": 0}, {"combine": _loading_combine}),
+    ErrorSample("C5", {"sources": ("tile<4xf32>",)}, {"axis": 0}, {"combine": _printing_combine}),
 )

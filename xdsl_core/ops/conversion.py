@@ -132,10 +132,9 @@ class Cast:
         if to.is_bool:
             return operand != 0
         if to.is_float:
-            convert = numerics.integer_to_float
             if from_float:
                 return numerics.round_to(to, operand, rounding, saturate=saturate)
-            return convert(operand, to, rounding, saturate=saturate)
+            return numerics.integer_to_float(operand, to, rounding, saturate=saturate)
         if from_float:
             return numerics.float_to_integer(operand, to, saturate=saturate)
         if saturate and operand.dtype.kind != "b":

@@ -196,13 +196,11 @@ class _ArgumentReduction:
         *_uses(*_FLOAT_USES),
         *_uses(*_FLOAT_USES, data=few_values),
         *_uses(*_INTEGER_USES[:3], data=integers(0, 2)),
-        *(
-            Sample(
-                {"source": "tile<7xf32>"},
-                {"axis": 0, "tie_break_left": False},
-                {"source": [3, -1, 4, 2, 9, 0, 5]},
-            )
-            for _ in range(1)
+        Sample(
+            {"source": "tile<7xf32>"},
+            {"axis": 0, "tie_break_left": False},
+            {"source": [3, -1, 4, 2, 9, 0, 5]},
+            "no ties",
         ),
     )
     error_samples = AXIS_ERRORS
