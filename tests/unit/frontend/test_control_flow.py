@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def return_in_else(a, b):
     else:
         return b
     d = c + b
-    return d
+    return d  # noqa: RET504 (an assignment of the kernel)
 
 
 def nested_return(a, b):
@@ -48,7 +49,7 @@ def return_in_both_arms_of_a_nested_if(a, b):
     if a > 0:
         if b > 0:
             return 1
-        else:
+        else:  # noqa: RET505 (both arms return)
             return 2
     elif b > 0:
         return 3
@@ -86,7 +87,7 @@ def swap_in_a_branch(a, b):
 
 def loop_with_branch(a, b):
     total = 0
-    for k in range(0, a + 4):
+    for k in range(a + 4):
         if k % 2 == 0:
             total += k * b
         else:
@@ -234,7 +235,7 @@ def test_compile_time_branches_leave_nothing_behind() -> None:
 def test_loops_carry_only_what_changes() -> None:
     def kernel(x, n, DOUBLE: tl.constexpr):
         kept, changed = 1.0, 2.0
-        for k in range(0, n):
+        for k in range(n):
             if DOUBLE:
                 kept = kept * 2.0
             changed = changed + kept
@@ -242,7 +243,9 @@ def test_loops_carry_only_what_changes() -> None:
         tl.store(x, kept)
 
     array = np.zeros(4, np.float32)
-    carried = [len(ops_named(build(kernel, array, 2, flag), "control.for")[0].results) for flag in (False, True)]
+    carried = [
+        len(ops_named(build(kernel, array, 2, flag), "control.for")[0].results) for flag in (False, True)
+    ]
     assert carried == [1, 2]
     run(kernel, array, 3, False)
     assert array.tolist() == [1, 4, 5, 0]
@@ -251,7 +254,7 @@ def test_loops_carry_only_what_changes() -> None:
 def test_tuples_are_carried_part_by_part() -> None:
     def kernel(x, n):
         pair = (tl.zeros([2], tl.float32), 1)
-        for _ in range(0, n):
+        for _ in range(n):
             pair = (pair[0] + 1.5, pair[1] * 2)
         tl.store(x + tl.arange(0, 2), pair[0] * pair[1])
 
@@ -283,7 +286,7 @@ def test_argument_that_is_compiled_in_may_change_in_a_loop() -> None:
 
 def test_induction_variable_takes_the_wider_bound() -> None:
     def kernel(x, n):
-        for k in range(0, n):
+        for k in range(n):
             tl.static_assert(k.dtype == tl.int64)
             tl.store(x + k, math.pi)
 
@@ -300,7 +303,7 @@ def test_float_operations_inside_branches_keep_their_lines() -> None:
     module = build(kernel, np.zeros(1, np.float32), 3)
     (store,) = ops_named(module, "memory.store")
     assert store.location.file == __file__
-    lines = open(__file__, encoding="utf-8").read().splitlines()
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     line = lines[store.location.line - 1]
     assert line[store.location.column : store.location.end_column] == "tl.store(x, 1.0)"
     assert store.location.function == "kernel"

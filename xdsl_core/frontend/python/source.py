@@ -15,7 +15,6 @@ from xdsl_core.language.builtin import Standard
 from xdsl_core.language.values import constexpr, unwrap
 
 MISSING = inspect.Parameter.empty
-_CONSTEXPR_WORDS = ("constexpr", "tl.constexpr", "triton.language.constexpr", "xdsl_core.language.constexpr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ class JitSource:
 
 def _is_constexpr(annotation: Any) -> bool:
     if isinstance(annotation, str):
-        return annotation.split("[")[0].strip() in _CONSTEXPR_WORDS or annotation.endswith(".constexpr")
+        return annotation.strip("'\"").split(".")[-1] == "constexpr"
     return annotation is constexpr or isinstance(annotation, constexpr)
 
 
