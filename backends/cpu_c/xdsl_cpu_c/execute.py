@@ -47,7 +47,7 @@ class LoadedKernel:
         except ArgumentFault as fault:
             raise LaunchError(self._fault(fault)) from None
         if self.assertions:
-            self._report_failure(path)
+            self._report_failure(path, grid)
 
     def overlapping(self) -> tuple[Path, Launcher]:
         """The variant that reads whole tiles before it writes, built when arguments first overlap."""
@@ -76,20 +76,21 @@ class LoadedKernel:
             "X0702", what, help="pass an array in host memory that may be written where the kernel writes"
         )
 
-    def _report_failure(self, path: Path) -> None:
+    def _report_failure(self, path: Path, grid: Grid) -> None:
         record = (ctypes.c_int64 * 2).in_dll(ctypes.CDLL(str(path)), "failure")
         site, program = record
         if not site:
             return
         record[0] = record[1] = 0
         message, file, line = self.assertions[site - 1]
+        x, y, z = program % grid[0], program // grid[0] % grid[1], program // grid[0] // grid[1]
         raise ExecutionError(
             error(
                 "X0405",
                 f"assertion failed: {message}",
                 location=Location(file, line),
-                label=f"in program {program}",
-                help="the condition must hold in every lane that is not masked off",
+                label="false in a lane that is not masked off",
+                note=f"in program ({x}, {y}, {z})",
             )
         )
 

@@ -44,7 +44,7 @@ def _print_value(context: Context, value: Value, space: str, hexadecimal: bool) 
     form, cast = _format(element if isinstance(element, DType) else None, hexadecimal)
     lines = context.lines
     if not isinstance(value.type, TileType):
-        lines.add(f'printf("{space}{form}", {cast}{context.scalar(value)});')
+        lines.add(f'printf("{space}{form}", {_number(cast, context.scalar(value))});')
         return
     if space:
         lines.add(f'printf("{space}");')
@@ -55,7 +55,8 @@ def _print_value(context: Context, value: Value, space: str, hexadecimal: bool) 
         lines.add(f"if ({index}) putchar(' ');")
         for row in rows:
             lines.add(f"if ({index} % {row} == 0) putchar('[');")
-        lines.add(f'printf("{form}", {cast}{context.buffers[value].name}[{index}]);')
+        number = _number(cast, f"{context.buffers[value].name}[{index}]")
+        lines.add(f'printf("{form}", {number});')
         for row in reversed(rows):
             lines.add(f"if ({index} % {row} == {row - 1}) putchar(']');")
 
@@ -71,24 +72,33 @@ def _format(element: DType | None, hexadecimal: bool) -> tuple[str, str]:
     return ("%llu", "(unsigned long long)") if element.kind == "uint" else ("%lld", "(long long)")
 
 
+def _number(cast: str, text: str) -> str:
+    """The C value to print; C prints the sign of NaN, which means nothing."""
+    return f'{text} == {text} ? {text} : __builtin_nan("")' if cast == "(double)" else f"{cast}{text}"
+
+
 def write_assert(context: Context, op: Op) -> None:
-    """Record the first failure; the launch reports it after the programs have run."""
+    """Record the first failure and leave the program; the launch reports it after the others have run."""
     context.helpers["failure"] = FAILURE
     context.failures.append((op.attributes["message"], op))
-    site = len(context.failures)
     condition, mask = op.operand("condition"), op.optional("mask")
-    if not isinstance(condition.type, TileType):
-        text = f"!{context.scalar(condition)}"
-        if mask is not None:
-            text += f" && {context.scalar(mask)}"
-        context.lines.add(f"if ({text}) fail({site}, program);")
-        return
-    index = context.names.fresh("e")
-    text = f"!{context.buffers[condition].name}[{index}]"
-    if mask is not None:
-        text += f" && {context.buffers[mask].name}[{index}]"
-    context.lines.add(f"for (int {index} = 0; {index} < {math.prod(condition.type.shape)}; ++{index})")
-    context.lines.add(f"    if ({text}) fail({site}, program);")
+    lines = context.lines
+    if isinstance(condition.type, TileType):
+        index = context.names.fresh("e")
+        lines.add(f"for (int {index} = 0; {index} < {math.prod(condition.type.shape)}; ++{index})")
+        holds = f"{context.buffers[condition].name}[{index}]"
+        counts = f"{context.buffers[mask].name}[{index}]" if mask is not None else ""
+        lines.depth += 1
+        _stop_unless(context, holds, counts)
+        lines.depth -= 1
+    else:
+        _stop_unless(context, context.scalar(condition), context.scalar(mask) if mask is not None else "")
+
+
+def _stop_unless(context: Context, holds: str, counts: str) -> None:
+    with context.lines.block(f"if (!{holds} && {counts})" if counts else f"if (!{holds})"):
+        context.lines.add(f"fail({len(context.failures)}, program);")
+        context.lines.add("goto next_program;")
 
 
 def _escape(text: str) -> str:

@@ -63,6 +63,7 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
         scratch_bytes=context.scratch_bytes,
         declarations=context.declarations,
         body="\n".join(f"        {line}" if line else "" for line in context.lines.lines),
+        may_stop=bool(context.failures),
     )
     return text, context.failures
 
