@@ -91,7 +91,8 @@ def _backends() -> list[Finding]:
         if isinstance(found, Unavailable):
             findings.append(Finding(f"backend {handle.name}", "missing", found.reason, found.fix))
         else:
-            findings.append(Finding(f"backend {handle.name}", "ok", found.toolchain or "available"))
+            tools = found.toolchain if " " in found.toolchain else "available"
+            findings.append(Finding(f"backend {handle.name}", "ok", tools))
     for failure in registry.failures():
         fix = f"update or remove {failure.distribution}"
         findings.append(Finding(f"backend {failure.name}", "broken", str(failure), fix))
