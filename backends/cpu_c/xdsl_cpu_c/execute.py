@@ -82,13 +82,13 @@ class LoadedKernel:
         if not site:
             return
         record[0] = record[1] = 0
-        message, file, line = self.assertions[site - 1]
+        message, *place = self.assertions[site - 1]
         x, y, z = program % grid[0], program // grid[0] % grid[1], program // grid[0] // grid[1]
         raise ExecutionError(
             error(
                 "X0405",
                 f"assertion failed: {message}",
-                location=Location(file, line),
+                location=Location(*place),
                 label="false in a lane that is not masked off",
                 note=f"in program ({x}, {y}, {z})",
             )

@@ -25,8 +25,8 @@ def generate(module: Module, templates: Mapping[str, str]) -> Source:
 
     The text assumes that pointer arguments do not overlap; the file "overlapping.c" is the variant that does
     not, and is left out where the two are the same. Metadata: `name`, `parameters` (the launch slots in
-    order, fields of xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line] by site, counted
-    from 1).
+    order, fields of xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line, column, end_line,
+    end_column] by site, counted from 1).
     """
     (function,) = module.functions.values()
     template = _compiled(templates["kernel.c.j2"])
@@ -36,7 +36,7 @@ def generate(module: Module, templates: Mapping[str, str]) -> Source:
     if sum(slot["kind"] == "pointer" for slot in slots) > 1:
         careful, _ = _text(function, template, distinct=False)
         files = {} if careful == text else {OVERLAPPING: careful}
-    sites = [[message, op.location.file, op.location.line] for message, op in failures]
+    sites = [[message, *_place(op)] for message, op in failures]
     return Source("c", text, files, {"name": function.name, "parameters": slots, "assertions": sites})
 
 
@@ -66,6 +66,11 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
         may_stop=bool(context.failures),
     )
     return text, context.failures
+
+
+def _place(op: Op) -> tuple[str, int, int, int, int]:
+    where = op.location
+    return where.file, where.line, where.column, where.end_line, where.end_column
 
 
 def _types_of(lines: Iterable[str]) -> list[str]:

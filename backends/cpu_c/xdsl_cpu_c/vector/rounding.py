@@ -29,7 +29,7 @@ VECTOR_LAST = {
     "truncate": "",
 }
 
-# From 2^53 on it counts only whether any of the 12 lowest bits is set: one bit for them, and a double holds x.
+# From 2^53 on it counts only whether any of the 12 lowest bits is set: one bit does, and a double holds x.
 FITTED = "x ^ ((x ^ ((x & ~4095) | ((((x & 4095) + 4095) >> 1) & 2048))) & -((({top} >> 53) + 2047) >> 11))"
 TOP = {"i64": "(x ^ (x >> 63))", "u64": "x"}
 
