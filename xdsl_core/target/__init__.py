@@ -4,6 +4,7 @@ from xdsl_core.target.capabilities import LIMITS, Capabilities, Claim, Denial, R
 from xdsl_core.target.description import (
     PORTABLE_SPACES,
     ComputeUnit,
+    CoreKind,
     DataPath,
     Fractal,
     InstructionCost,
@@ -20,6 +21,7 @@ __all__ = [
     "Capabilities",
     "Claim",
     "ComputeUnit",
+    "CoreKind",
     "DataPath",
     "Denial",
     "Fractal",

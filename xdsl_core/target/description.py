@@ -59,7 +59,8 @@ class MemorySpace:
 
     `name` is the vendor's, `portable` the name kernels use (a key of PORTABLE_SPACES, or empty where kernels
     cannot ask for it). `capacity` is in bytes for one owner; `alignment` in bytes; `owner` says who has one:
-    each core, each cluster, or the device. `banks` of 1 means that conflicts are not modelled.
+    each core, each cluster, or the device. `banks` of 1 means that conflicts are not modelled. `core` is the
+    kind of core that has it, "" for every kind.
     """
 
     name: str
@@ -68,6 +69,7 @@ class MemorySpace:
     alignment: int = 1
     owner: str = "core"
     banks: int = 1
+    core: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ class DataPath:
     """A way for data between two spaces: one engine's bytes a cycle after `latency` cycles.
 
     `layout_change` names the rearrangement the path can do on the way ("" for none), such as
-    "row_major->fractal".
+    "row_major->Nz", which costs at least `row_cycles` for every row. `conversions` are dtypes it can convert,
+    such as "f32->f16". Two transfers start at least `issue` cycles apart. `core` is the kind of core it
+    belongs to, "" for every kind.
     """
 
     source: str
@@ -84,6 +88,10 @@ class DataPath:
     bytes_per_cycle: float
     latency: int = 0
     layout_change: str = ""
+    conversions: tuple[str, ...] = ()
+    row_cycles: float = 0.0
+    issue: int = 0
+    core: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,11 @@ class ComputeUnit:
     `fractals` describe a matrix unit, one row a dtype. `bytes_per_cycle` is the width of a vector unit's
     step, `startup` the cycles before an instruction's first step, `costs` what differs from one step a cycle,
     by class of instruction.
+
+    `engine` is the queue its instructions go to, its name if empty; `core` the kind of core that has it, "" for
+    every kind. `operands` says in which space each operand has to be (a matrix unit's "lhs", "rhs" and
+    "accumulator"; a vector or scalar unit's "local"), `layouts` in which layout, where that is not row-major.
+    `functions` are the classes of instruction the unit is there for, empty for all.
     """
 
     name: str
@@ -125,6 +138,34 @@ class ComputeUnit:
     bytes_per_cycle: float = 0.0
     startup: int = 0
     costs: Mapping[str, InstructionCost] = field(default_factory=dict, hash=False)
+    engine: str = ""
+    core: str = ""
+    operands: Mapping[str, str] = field(default_factory=dict, hash=False)
+    layouts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    functions: tuple[str, ...] = ()
+
+    @property
+    def queue(self) -> str:
+        """The engine that takes this unit's instructions."""
+        return self.engine or self.name
+
+    def fractal(self, dtype: str) -> Fractal | None:
+        """The smallest product of a matrix unit for this dtype, or None."""
+        return next((fractal for fractal in self.fractals if fractal.dtype == dtype), None)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreKind:
+    """Cores that are alike: how many the device has, how many stand in a group, and the engines of one.
+
+    An engine is an in-order queue of instructions; those of different engines overlap. Cores of a group can
+    signal each other.
+    """
+
+    name: str
+    count: int
+    engines: tuple[str, ...]
+    per_group: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +173,10 @@ class TargetDescription:
     """A machine a backend compiles for.
 
     `clock_hz` in Hz, bandwidths in bytes a second (0: not known), `launch_overhead` in seconds. `limits` are
-    named bounds such as `event_flags` or `max_tile_elements`. `sources` says where a number comes from, by
-    its dotted path (`memory_spaces.UB.capacity`); "" holds the default. It takes no part in comparison.
+    named bounds such as `event_flags` or `max_tile_elements`. `core_kinds` is empty where all cores are alike
+    and their engines are those of paths and units. `vendor` holds tables of numbers and texts that only the
+    backend understands. `sources` says where a number comes from, by its dotted path
+    (`memory_spaces.UB.capacity`); "" holds the default. It takes no part in comparison.
     """
 
     backend: str
@@ -148,6 +191,8 @@ class TargetDescription:
     l2_bandwidth: float = 0.0
     launch_overhead: float = 0.0
     limits: Mapping[str, int] = field(default_factory=dict, hash=False)
+    core_kinds: tuple[CoreKind, ...] = ()
+    vendor: Mapping[str, Any] = field(default_factory=dict, hash=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -168,14 +213,23 @@ class TargetDescription:
         )
         raise BackendError(problem)
 
-    def path(self, source: str, destination: str) -> DataPath | None:
-        """The direct way between two spaces (vendor names), or None."""
-        found = (p for p in self.data_paths if (p.source, p.destination) == (source, destination))
+    @property
+    def kinds(self) -> tuple[CoreKind, ...]:
+        """The kinds of cores; where the description names none, one called "core" with every engine."""
+        if self.core_kinds:
+            return self.core_kinds
+        engines = [unit.queue for unit in self.compute_units] + [path.engine for path in self.data_paths]
+        return (CoreKind("core", self.cores, tuple(dict.fromkeys(engines))),)
+
+    def path(self, source: str, destination: str, *, core: str = "") -> DataPath | None:
+        """The direct way between two spaces (vendor names) on a kind of core ("": any), or None."""
+        ends = (source, destination)
+        found = (p for p in self.data_paths if (p.source, p.destination) == ends and _on(p.core, core))
         return next(found, None)
 
-    def units(self, kind: str) -> tuple[ComputeUnit, ...]:
-        """The compute units of a kind."""
-        return tuple(unit for unit in self.compute_units if unit.kind == kind)
+    def units(self, kind: str, *, core: str = "") -> tuple[ComputeUnit, ...]:
+        """The compute units of a kind, on a kind of core ("": any)."""
+        return tuple(unit for unit in self.compute_units if unit.kind == kind and _on(unit.core, core))
 
     def source_of(self, path: str) -> str:
         """Where the number at `path` comes from: its own note, else that of its table, else the default."""
@@ -188,6 +242,10 @@ class TargetDescription:
         facts = to_json(self)
         text = json.dumps({k: v for k, v in facts.items() if k not in ("title", "sources")}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _on(owner: str, core: str) -> bool:
+    return not owner or not core or owner == core
 
 
 def to_json(value: Any) -> Any:
@@ -220,7 +278,27 @@ def problems(description: TargetDescription) -> tuple[str, ...]:
         ends = [end for end in (path.source, path.destination) if end not in names]
         found += [f"data path {path.source} -> {path.destination}: no memory space {end!r}" for end in ends]
     found += [p for unit in description.compute_units for p in _unit_problems(unit)]
-    return tuple(found)
+    return (*found, *_core_problems(description))
+
+
+def _core_problems(description: TargetDescription) -> Iterable[str]:
+    """Names of core kinds, engines and spaces that nothing has."""
+    kinds = {kind.name: kind for kind in description.kinds}
+    yield from (f"core kind {n!r} is described twice" for n in _repeated(k.name for k in description.core_kinds))
+    parts: list[tuple[str, str, str]] = [(f"memory space {s.name}", s.core, "") for s in description.memory_spaces]
+    parts += [(f"data path {p.source} -> {p.destination}", p.core, p.engine) for p in description.data_paths]
+    parts += [(f"compute unit {u.name}", u.core, u.queue) for u in description.compute_units]
+    for what, core, engine in parts:
+        if core and core not in kinds:
+            yield f"{what}: no core kind {core!r}"
+            continue
+        owners = [kinds[core]] if core else list(kinds.values())
+        if engine and not any(engine in kind.engines for kind in owners):
+            yield f"{what}: core kind {owners[0].name} has no engine {engine!r}"
+    names = {space.name for space in description.memory_spaces}
+    for unit in description.compute_units:
+        missing = sorted(set(unit.operands.values()) - names)
+        yield from (f"compute unit {unit.name}: no memory space {name!r}" for name in missing)
 
 
 def _unit_problems(unit: ComputeUnit) -> list[str]:
@@ -244,6 +322,8 @@ def _number_problems(description: TargetDescription) -> Iterable[str]:
     for path in description.data_paths:
         positive.append((f"{path.source}->{path.destination}.bytes_per_cycle", path.bytes_per_cycle))
         not_negative.append((f"{path.source}->{path.destination}.latency", path.latency))
+    for kind in description.core_kinds:
+        positive += [(f"{kind.name}.{n}", getattr(kind, n)) for n in ("count", "per_group")]
     for unit in description.compute_units:
         positive.append((f"{unit.name}.count", unit.count))
         positive += [

@@ -13,6 +13,7 @@ from typing import Any
 from xdsl_core.diagnostics import BackendError, Diagnostic, error
 from xdsl_core.target.description import (
     ComputeUnit,
+    CoreKind,
     DataPath,
     Fractal,
     InstructionCost,
@@ -28,24 +29,60 @@ def load_target(path: Path | str, *, backend: str) -> TargetDescription:
     """The description in the TOML file at `path`.
 
     Each number is a plain value or `{value = 64, source = "..."}`; `source` in a table, or at the top of the
-    file, covers the numbers below it. Sizes in bytes may be written "64 KiB". All mistakes are raised
-    together as one BackendError with code X0620.
+    file, covers the numbers below it. Sizes in bytes may be written "64 KiB". With `extends = "other"` the file
+    only says what differs from other.toml beside it; entries of lists are matched by their names. All
+    mistakes are raised together as one BackendError with code X0620.
     """
-    return parse_target(Path(path).read_text(encoding="utf-8"), backend=backend, file=str(path))
+    file = Path(path)
+    return _description(_with_base(_read(file.read_text(encoding="utf-8"), str(file)), file, ()), backend, str(file))
 
 
 def parse_target(text: str, *, backend: str, file: str = "<toml>") -> TargetDescription:
     """The description that TOML `text` holds; `file` is the name errors use. See `load_target`."""
+    return _description(_read(text, file), backend, file)
+
+
+def _read(text: str, file: str) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        tree = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as cause:
         raise BackendError(
             error("X0620", f"{file} is not TOML: {cause}", help="correct the syntax")
         ) from cause
+
+
+def _with_base(tree: dict[str, Any], file: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    """The tree laid over the one of the file it extends."""
+    if "extends" not in tree:
+        return tree
+    base = file.with_name(f"{tree['extends']}.toml")
+    if base in seen or not base.is_file():
+        why = "extends itself" if base in seen else f"extends {base.name}, which is not beside it"
+        raise BackendError(error("X0620", f"{file}: {why}", help='write extends = "name" for name.toml'))
+    below = _with_base(_read(base.read_text(encoding="utf-8"), str(base)), base, (*seen, file))
+    merged: dict[str, Any] = _merge(below, {key: value for key, value in tree.items() if key != "extends"})
+    return merged
+
+
+def _merge(below: Any, above: Any) -> Any:
+    if isinstance(below, dict) and isinstance(above, dict) and "value" not in above:
+        return {**below, **{key: _merge(below.get(key), value) for key, value in above.items()}}
+    if isinstance(below, list) and isinstance(above, list) and all(isinstance(item, dict) for item in above):
+        changed = {_entry_name(item): item for item in above}
+        kept = [_merge(item, changed.pop(_entry_name(item), {})) for item in below]
+        return [*kept, *changed.values()]
+    return above
+
+
+def _entry_name(entry: Any) -> tuple[Any, ...]:
+    return tuple(entry.get(key) for key in ("name", "from", "to", "core", "dtype")) if isinstance(entry, dict) else ()
+
+
+def _description(tree: dict[str, Any], backend: str, file: str) -> TargetDescription:
     reader = _Reader(file)
     values = reader.table(tree, "", _FIELDS) | {"backend": backend}
     reader.complete(TargetDescription, values, "")
@@ -167,6 +204,29 @@ def _limits(reader: _Reader, value: Any, path: str) -> Mapping[str, int]:
     return MappingProxyType(reader.table(value, path, names))
 
 
+def _words(reader: _Reader, value: Any, path: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        reader.wrong(path, f"expected a list of texts, got {value!r}", 'write ["a", "b"]')
+        return ()
+    return tuple(_text(reader, item, path) for item in value)
+
+
+def _texts(reader: _Reader, value: Any, path: str) -> Mapping[str, str]:
+    names = dict.fromkeys(value, _text) if isinstance(value, dict) else {}
+    names.pop("source", None)
+    return MappingProxyType(reader.table(value, path, names))
+
+
+def _anything(reader: _Reader, value: Any, path: str) -> Any:
+    """A table, list, text or number that the backend itself understands; numbers need a source here too."""
+    if isinstance(value, dict) and "value" not in value:
+        names = {name: _anything for name in value if name != "source"}
+        return MappingProxyType(reader.table(value, path, names))
+    if isinstance(value, list):
+        return tuple(_anything(reader, item, path) for item in value)
+    return value if isinstance(value, str) else reader.value(value, path)
+
+
 def _costs(reader: _Reader, value: Any, path: str) -> Mapping[str, InstructionCost]:
     names = [name for name in value if name != "source"] if isinstance(value, dict) else []
     cost = _record(InstructionCost, {"per_step": _number, "startup": _integer})
@@ -213,6 +273,7 @@ _SPACE: dict[str, Reading] = {
     "alignment": _size,
     "owner": _text,
     "banks": _integer,
+    "core": _text,
 }
 _PATH: dict[str, Reading] = {
     "from": _text,
@@ -221,6 +282,10 @@ _PATH: dict[str, Reading] = {
     "bytes_per_cycle": _number,
     "latency": _integer,
     "layout_change": _text,
+    "conversions": _words,
+    "row_cycles": _number,
+    "issue": _integer,
+    "core": _text,
 }
 _FRACTAL: dict[str, Reading] = {
     "dtype": _text,
@@ -237,6 +302,17 @@ _UNIT: dict[str, Reading] = {
     "bytes_per_cycle": _number,
     "startup": _integer,
     "costs": _costs,
+    "engine": _text,
+    "core": _text,
+    "operands": _texts,
+    "layouts": _texts,
+    "functions": _words,
+}
+_CORE: dict[str, Reading] = {
+    "name": _text,
+    "count": _integer,
+    "engines": _words,
+    "per_group": _integer,
 }
 _FIELDS: dict[str, Reading] = {
     "name": _text,
@@ -250,4 +326,6 @@ _FIELDS: dict[str, Reading] = {
     "l2_bandwidth": _number,
     "launch_overhead": _number,
     "limits": _limits,
+    "core_kinds": _records(CoreKind, _CORE, "name"),
+    "vendor": _anything,
 }
