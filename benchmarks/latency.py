@@ -1,11 +1,10 @@
-"""Where the time goes before a kernel runs: cold compilation by stage, a launch from the cache, and the
-import.
+"""Where the time goes before a kernel runs: cold compilation by stage, launches from the cache, the import.
 
-python -m benchmarks.latency [--quick] [--json FILE] [--profile-lines N]
+    python -m benchmarks.latency [--quick] [--json FILE] [--profile-lines N]
 
-The C compiler is not part of the compilation measured here. Every compilation runs in a process of its own that has
-imported numpy and the kernel's file: once as the first thing, so that what the compiler imports counts, and once
-after another kernel was compiled.
+The C compiler is not part of the compilation measured here. Every compilation runs in a process of its own
+that has imported numpy and the kernel's file: once as the first thing, so that what the compiler imports
+counts, and once after another kernel was compiled.
 """
 
 from __future__ import annotations
