@@ -1,4 +1,4 @@
-"""What all tests share: a kernel cache of their own, the golden-file switch, a summary of what was left out."""
+"""What all tests share: their own kernel cache, the golden-file switch, a summary of what was left out."""
 
 from __future__ import annotations
 

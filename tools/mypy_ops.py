@@ -1,7 +1,7 @@
 """A mypy plugin: a class body under `@op(...)` is an OpDef.
 
-mypy ignores what a class decorator returns, so it would take `Dot` for a class. Here OpDef becomes the metaclass of
-such a class in mypy's eyes: the name is then of type OpDef, with OpDef's attributes.
+mypy ignores what a class decorator returns, so it would take `Dot` for a class. Here OpDef becomes the
+metaclass of such a class in mypy's eyes: the name is then of type OpDef, with OpDef's attributes.
 """
 
 from __future__ import annotations
