@@ -14,7 +14,16 @@ from typing import Any
 from xdsl_core import ops
 from xdsl_core.diagnostics import Location, error
 from xdsl_core.dtypes import i1
-from xdsl_core.frontend.python.dispatch import Done, Maybe, Outcome, Rest, Returned, evaluate, execute
+from xdsl_core.frontend.python.dispatch import (
+    Done,
+    Maybe,
+    Outcome,
+    Rest,
+    Returned,
+    evaluate,
+    execute,
+    execute_inside,
+)
 from xdsl_core.frontend.python.frame import Frame, name_values
 from xdsl_core.frontend.python.merging import Differ, Side, agree, flatten, form, rebuild, same
 from xdsl_core.frontend.python.problems import BROKEN, Broken, Unusable
@@ -46,21 +55,21 @@ def run_if(frame: Frame, node: ast.If, rest: Rest) -> Done | None:
     """Build an `if`; takes the rest of the list in where a branch may return."""
     condition = evaluate(frame, node.test)
     if not isinstance(condition, tensor):
-        outcome = execute(frame, node.body if condition else node.orelse)
+        outcome = execute_inside(frame, node.body if condition else node.orelse)
         if outcome is None:
             return None
         return Done(guard(frame, node, outcome, rest))
     condition = condition_of(frame, node.test, condition)
-    then = _arm(frame, lambda: execute(frame, node.body))
-    otherwise = _arm(frame, lambda: execute(frame, node.orelse))
+    then = _arm(frame, lambda: execute_inside(frame, node.body))
+    otherwise = _arm(frame, lambda: execute_inside(frame, node.orelse))
     if then.outcome is None and otherwise.outcome is None:
         merge(frame, node, condition, then, otherwise)
         return None
     if then.returns != otherwise.returns:
         still_open = otherwise if then.returns else then
         _go_on(frame, still_open, node, rest)
-        return Done(merge(frame, node, condition, then, otherwise))
-    outcome = merge(frame, node, condition, then, otherwise)
+        return Done(merge(frame, node, condition, then, otherwise, keep=frame.continued > 0))
+    outcome = merge(frame, node, condition, then, otherwise, keep=bool(rest) or frame.continued > 0)
     return Done(guard(frame, node, outcome, rest))
 
 
@@ -111,14 +120,19 @@ def guard(frame: Frame, node: ast.stmt, outcome: Outcome, rest: Rest) -> Outcome
     returned = outcome.value
     then = _arm(frame, lambda: Returned(returned))
     otherwise = _arm(frame, lambda: execute(frame, rest))
-    return merge(frame, node, outcome.flag, then, otherwise)
+    return merge(frame, node, outcome.flag, then, otherwise, keep=frame.continued > 0)
 
 
-def merge(frame: Frame, node: ast.stmt, condition: tensor, then: Branch, otherwise: Branch) -> Outcome:
-    """Build the op of a branch whose arms are done, and join what they leave behind."""
+def merge(
+    frame: Frame, node: ast.stmt, condition: tensor, then: Branch, otherwise: Branch, *, keep: bool = True
+) -> Outcome:
+    """Build the op of a branch whose arms are done, and join what they leave behind.
+
+    Variables are joined if they are to be kept: not if the function ends here.
+    """
     joint = _Joint(frame, then, otherwise)
     outcome = joint.outcome(node, condition)
-    if not (then.returns and otherwise.returns):
+    if keep and not (then.returns and otherwise.returns):
         joint.variables(node)
     values = joint.build(condition)
     frame.variables = {name: values.pop(name, value) for name, value in joint.after.items()}

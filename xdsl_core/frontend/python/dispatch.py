@@ -88,6 +88,15 @@ def execute(frame: Frame, statements: Rest) -> Outcome:
     return None
 
 
+def execute_inside(frame: Frame, statements: Rest) -> Outcome:
+    """Run statements after which those of an enclosing list may follow."""
+    frame.continued += 1
+    try:
+        return execute(frame, statements)
+    finally:
+        frame.continued -= 1
+
+
 def _step(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
     """Run one statement. A mistake is noted, what depends on it is left out, the next statement follows."""
     builder = frame.context.builder

@@ -25,8 +25,9 @@ class Frame:
 
     A variable is a tensor, a tuple, or a plain Python value known when compiling. `constants` are the names
     declared `tl.constexpr`, `definitions` says where a variable got its value, `loops` the loops of the
-    running kernel that enclose the current statement, `callers` the chain of calls that led here (innermost
-    first).
+    running kernel that enclose the current statement, `continued` counts the statement lists around it that
+    may go on after it, `callers` the chain of calls that led here (innermost first). In a function of the
+    language, `inside` is its name and `place` where it is called.
     """
 
     source: JitSource
@@ -38,6 +39,7 @@ class Frame:
     constants: set[str] = field(default_factory=set)
     announced: set[str] = field(default_factory=set)
     loops: list[ast.stmt] = field(default_factory=list)
+    continued: int = 0
     stored: dict[ast.AST, tuple[str, ...]] = field(default_factory=dict)
     locations: dict[ast.AST, Location] = field(default_factory=dict)
     place: Location | None = None

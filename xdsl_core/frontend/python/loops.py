@@ -11,7 +11,7 @@ from xdsl_core import ops
 from xdsl_core.diagnostics import Location, error
 from xdsl_core.frontend.python.branches import condition_of, guard
 from xdsl_core.frontend.python.calls import spread
-from xdsl_core.frontend.python.dispatch import Done, Rest, evaluate, execute
+from xdsl_core.frontend.python.dispatch import Done, Rest, evaluate, execute_inside
 from xdsl_core.frontend.python.frame import Frame, name_values, stored_names
 from xdsl_core.frontend.python.merging import flatten, form, rebuild, same
 from xdsl_core.frontend.python.problems import Broken, Unusable
@@ -114,7 +114,9 @@ def _unroll(
             raise run_time_value("a bound of tl.static_range", bound)
     start, end, step = map(unwrap, iterator.bounds)
     if step == 0:
-        raise frame.fail(node.iter, "X0129", "the step of a loop cannot be 0", help="give a step of 1 or more")
+        raise frame.fail(
+            node.iter, "X0129", "the step of a loop cannot be 0", help="give a step of 1 or more"
+        )
     values = range(start, end, step)
     if len(values) > MOST_UNROLLED:
         raise frame.fail(
@@ -125,7 +127,7 @@ def _unroll(
         )
     for number, value in enumerate(values):
         frame.assign(target.id, value, target)
-        outcome = execute(frame, node.body)
+        outcome = execute_inside(frame, node.body)
         if outcome is not None:
             # the function may have returned: what is left of the loop, and what follows it, are guarded
             left = ast.copy_location(
@@ -248,7 +250,7 @@ def _carry(frame: Frame, node: ast.For | ast.While, excluded: set[str]) -> Carri
 def _iterate(frame: Frame, node: ast.For | ast.While) -> None:
     frame.loops.append(node)
     try:
-        execute(frame, node.body)
+        execute_inside(frame, node.body)
     finally:
         frame.loops.pop()
 
