@@ -46,8 +46,12 @@ def _castable(target: DType) -> Any:
     """Floats whose truncation lies in the range of `target`."""
     if target.is_bool:
         return within(-1.0, 1.0)
-    magnitude = min(float(target.highest), 2.0**20)
-    return within(-magnitude if target.is_signed else 0.0, magnitude)
+
+    def draw(generator: np.random.Generator, kind: Type) -> Any:
+        magnitude = min(float(target.highest), float(dtype_of(kind).highest), 2.0**20)
+        return within(-magnitude if target.is_signed else 0.0, magnitude)(generator, kind)
+
+    return draw
 
 
 _ODD_FLOATS = [3.14, 1.00390625, 1.01171875, 1.005, -3.14, 3.4e38, 1e-40, float("nan"), float("inf"), -0.0]
