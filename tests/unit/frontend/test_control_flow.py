@@ -169,6 +169,14 @@ def clobbered_in_loop(a, b):
     return x * 10 + b
 
 
+def copies_in_a_loop(a, b):
+    c = b
+    for _ in range(3):
+        a, b = a, a  # noqa: PLW0127 (a is handed on as it came, b takes it)
+        c = b if c > 0 else c
+    return a * 100 + b * 10 + c
+
+
 FUNCTIONS = [value for name, value in list(globals().items()) if getattr(value, "__module__", "") == __name__]
 FUNCTIONS = [function for function in FUNCTIONS if callable(function)]
 

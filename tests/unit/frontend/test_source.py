@@ -139,6 +139,45 @@ def test_key_of_functions_that_call_each_other() -> None:
     assert first.dependency_key() != second.dependency_key()
 
 
+class Sizes:
+    block = 4
+
+
+@tl.constexpr_function
+def _doubled(n):
+    return n * FACTOR
+
+
+FACTOR = 2
+
+
+def test_key_follows_classes_and_compile_time_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def kernel(x):
+        tl.store(x + tl.arange(0, _doubled(Sizes.block)), 0.0)
+
+    source = JitSource(kernel)
+    key = source.dependency_key()
+    monkeypatch.setattr(Sizes, "block", 8)
+    assert source.dependency_key() != key
+    monkeypatch.undo()
+    assert source.dependency_key() == key
+    monkeypatch.setitem(globals(), "FACTOR", 3)
+    assert source.dependency_key() != key
+
+
+def test_key_covers_functions_added_to_the_language() -> None:
+    def make(times: str) -> JitSource:
+        text = f"def grow(context, x: 'Operand'):\n    return tl.mul.apply(context, (x, {times}), {{}})\n"
+        return JitSource(
+            function_from(
+                "def kernel(x):\n    tl.store(x, grow(tl.load(x)))\n", grow=tl.builtin(function_from(text))
+            )
+        )
+
+    assert make("2").dependency_key() == make("2").dependency_key()
+    assert make("2").dependency_key() != make("3").dependency_key()
+
+
 def test_key_sees_variables_of_enclosing_functions() -> None:
     def make(size: int) -> JitSource:
         width = tl.constexpr(size)

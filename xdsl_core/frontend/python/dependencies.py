@@ -6,10 +6,11 @@ import ast
 import hashlib
 import inspect
 from collections.abc import Iterator
+from enum import Enum
 from types import ModuleType
 from typing import Any
 
-from xdsl_core.frontend.python.source import MISSING, JitSource, source_of
+from xdsl_core.frontend.python.source import MISSING, JitSource, source_behind, source_of
 from xdsl_core.language.builtin import Builtin, ConstexprFunction
 from xdsl_core.language.types import dtype
 from xdsl_core.language.values import constexpr, unwrap
@@ -57,7 +58,7 @@ def _collect(source: JitSource, seen: set[int], found: list[tuple[JitSource, tup
     seen.add(id(source))
     for path in _paths(source):
         found.append((source, path))
-        reached = source_of(_value((source, path)))
+        reached = _reached(_value((source, path)))
         if reached is not None:
             _collect(reached, seen, found)
 
@@ -94,11 +95,11 @@ def _dotted(tree: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
 
 
 def _value(read: tuple[JitSource, tuple[str, ...]]) -> Any:
-    """What a dotted name means now, as far as modules lead; MISSING where it leads elsewhere."""
+    """What a dotted name means now, as far as modules and classes lead; MISSING where it leads elsewhere."""
     source, path = read
     value = source.look_up(path[0])
     for name in path[1:]:
-        if not isinstance(value, ModuleType):
+        if not isinstance(value, ModuleType | type):
             return MISSING
         value = getattr(value, name, MISSING)
     return unwrap(value) if isinstance(value, constexpr) else value
@@ -115,30 +116,27 @@ def _parts(source: JitSource, seen: set[int]) -> Iterator[str]:
         yield f"{parameter.name}:{parameter.is_constexpr}:{_describe(parameter.default)}"
     for path in _paths(source):
         value = _value((source, path))
-        reached = source_of(value)
+        reached = _reached(value)
         if reached is not None:
             yield ".".join(path)
             yield from _parts(reached, seen)
-        elif not isinstance(value, ModuleType) and value is not MISSING:
+        elif not isinstance(value, ModuleType | type) and value is not MISSING:
             yield f"{'.'.join(path)}={_describe(value)}"
+
+
+def _reached(value: Any) -> JitSource | None:
+    """The function whose text matters to whoever names this value."""
+    return source_behind(value) if isinstance(value, ConstexprFunction) else source_of(value)
 
 
 def _describe(value: Any) -> str:
     """A value as text that is the same in every process."""
     value = unwrap(value)
     if isinstance(value, Builtin):
-        return f"tl.{value.name}"
-    if isinstance(value, ConstexprFunction):
-        return _text(value.function)
+        own = (value.__module__ or "").partition(".")[0] == __name__.partition(".")[0]
+        return f"tl.{value.name}" if own else f"tl.{value.name}:{inspect.getsource(value.implementation)}"
     if isinstance(value, tuple | list):
         return f"({','.join(map(_describe, value))})"
-    if isinstance(value, dtype | int | float | str | bool | None.__class__):
+    if isinstance(value, dtype | int | float | str | bool | Enum | None.__class__):
         return f"{type(value).__name__}:{value!r}"
     return f"{type(value).__module__}.{getattr(value, '__qualname__', type(value).__qualname__)}"
-
-
-def _text(function: Any) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return f"{function.__module__}.{function.__qualname__}"

@@ -12,7 +12,7 @@ from typing import Any
 from xdsl_core.diagnostics import CompilationError, Location, XdslError, error
 from xdsl_core.frontend.python.compile_time import PYTHON_FUNCTIONS
 from xdsl_core.frontend.python.problems import AlreadyReported, Broken, Problems, Unusable
-from xdsl_core.frontend.python.source import MISSING, JitSource, source_of
+from xdsl_core.frontend.python.source import MISSING, JitSource, says_constexpr, source_of
 from xdsl_core.language.builtin import Builtin, ConstexprFunction
 from xdsl_core.language.context import Context
 from xdsl_core.language.types import dtype
@@ -107,7 +107,7 @@ class Frame:
         """A global's value if kernels may read it. X0102 otherwise: it could change unnoticed."""
         if isinstance(value, constexpr):
             return value.value
-        if readable(value) or node.id in self.source.globals.get("__annotations__", {}):
+        if readable(value) or says_constexpr(self.source.globals.get("__annotations__", {}).get(node.id)):
             return unwrap(value)
         if isinstance(value, FunctionType):
             return value

@@ -320,6 +320,7 @@ def _report_changed_constant(frame: Frame, node: ast.stmt, name: str, carried: C
 def _drop_unchanged(carried: Carried, last: dict[str, list[tensor]], block: Block) -> None:
     """Carry no variable that every iteration hands on as it got it: it is read from before the loop."""
     place = len(block.arguments) - len(carried.tensors)
+    outside: dict[Value, tensor] = {}
     for name, initial in list(carried.values.items()):
         before = flatten(initial)
         own = block.arguments[place : place + len(before)]
@@ -328,7 +329,10 @@ def _drop_unchanged(carried: Carried, last: dict[str, list[tensor]], block: Bloc
             continue
         for argument, value in zip(own, before, strict=True):
             argument.replace_uses_with(value.handle)
+            outside[argument] = value
         del block.arguments[place : place + len(before)], carried.values[name], last[name]
+    for name, values in last.items():
+        last[name] = [outside.get(one.handle, one) for one in values]
     for index, argument in enumerate(block.arguments):
         argument.index = index
 

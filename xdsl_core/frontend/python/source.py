@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from xdsl_core.diagnostics import CompilationError, Location, error
-from xdsl_core.language.builtin import Standard
+from xdsl_core.language.builtin import ConstexprFunction, Standard
 from xdsl_core.language.values import constexpr, unwrap
 
 MISSING = inspect.Parameter.empty
@@ -56,7 +56,7 @@ class JitSource:
                 parameter.kind,
                 unwrap(parameter.default),
                 parameter.annotation,
-                _is_constexpr(parameter.annotation),
+                says_constexpr(parameter.annotation),
                 name in self.do_not_specialize or index in self.do_not_specialize,
             )
             for index, (name, parameter) in enumerate(self.signature.parameters.items())
@@ -153,14 +153,16 @@ class JitSource:
         return f"<JitSource {self.name} of {self.file}>"
 
 
-def _is_constexpr(annotation: Any) -> bool:
+def says_constexpr(annotation: Any) -> bool:
+    """True for the annotation tl.constexpr, as an object or as text."""
     if isinstance(annotation, str):
         return annotation.strip("'\"").split(".")[-1] == "constexpr"
     return annotation is constexpr or isinstance(annotation, constexpr)
 
 
 @lru_cache(maxsize=1024)
-def _standard_source(function: Standard) -> JitSource:
+def source_behind(function: Standard | ConstexprFunction) -> JitSource:
+    """The source of a function of the language written in itself, or of a compile-time function."""
     return JitSource(function.function)
 
 
@@ -172,6 +174,6 @@ def source_of(value: Any) -> JitSource | None:
     if isinstance(value, JitSource):
         return value
     if isinstance(value, Standard):
-        return _standard_source(value)
+        return source_behind(value)
     source = getattr(value, "source", None)
     return source if isinstance(source, JitSource) else None
