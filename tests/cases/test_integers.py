@@ -59,7 +59,7 @@ def divide_lanes_kernel(x, y, quotient, rest, scalar_quotient, n, B: tl.constexp
         tl.store(scalar_quotient, first // last)
 
 
-@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, np.uint64])
 def test_o01_dividing_lanes_that_do_not_count_by_zero_is_harmless(run: Any, dtype: Any) -> None:
     x, y = np.array([9, -9, 10, 100, 3], np.int64).astype(dtype), np.array([4, 4, 3, 7, 5], dtype)
     quotient, rest, scalar = np.zeros(5, dtype), np.zeros(5, dtype), np.zeros(1, dtype)
@@ -93,7 +93,7 @@ def narrow_sums_kernel(x, out, rows, columns, N: tl.constexpr):
     tl.store(columns + tl.arange(0, 4), tl.sum(grid, axis=0))
 
 
-@pytest.mark.parametrize("dtype", [*SIGNED, *UNSIGNED])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64])
 def test_o02_narrow_integers_and_bools_are_summed_in_32_bits(run: Any, dtype: Any) -> None:
     wide: Any = dtype if np.dtype(dtype).itemsize > 4 else np.int32 if dtype in SIGNED else np.uint32
     for x in (
