@@ -66,9 +66,9 @@ from xdsl_core.ops import (
 
 I32 = ScalarType(dtypes.i32)
 ELEMENTS = (dtypes.i32, dtypes.f32, dtypes.i1, dtypes.u8, dtypes.i64, dtypes.f16)
-SHAPES: tuple[tuple[int, ...], ...] = ((), (4,), (1,), (2, 4), (4, 1), (1, 4), (8,), (4, 2))
+SHAPES: tuple[tuple[int, ...], ...] = ((), (4,), (1,), (2, 4), (4, 1), (1, 4), (8,), (4, 2), (2, 1, 4))
 SPECIAL = {
-    "float": (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, float("inf"), float("-inf"), float("nan"), 3.5),
+    "float": (0.0, -0.0, 1.0, -1.0, 0.1, 0.5, float("inf"), float("-inf"), float("nan"), 3.5),
     "int": (0, 1, -1, 2, 7, "lowest", "highest"),
     "uint": (0, 1, 2, 7, "highest"),
     "bool": (True, False),
@@ -141,7 +141,7 @@ class Writer:
         choices = (
             [self.arithmetic] * 6 + [self.shape] * 4 + [self.conversion, self.comparison, self.choice] * 2
         )
-        choices += [self.fresh, self.reduction, self.memory]
+        choices += [self.fresh, self.reduction, self.memory, self.memory, self.memory]
         if depth < 2:
             choices += [self.branch, self.loop, self.while_loop]
         chosen = self.pick(choices)
@@ -335,7 +335,7 @@ class Writer:
 def programs(draw: Callable[[Any], Any], *, longest: int = 18) -> Module:
     """Modules with one function `random` that stores some of the values it computes."""
     writer = Writer(draw)
-    for _ in range(draw(st.integers(1, longest))):
+    for _ in range(draw(st.integers(min(8, longest), longest))):
         writer.step(0)
     for value in writer.pool[-10:]:
         if draw(st.integers(0, 3)):
