@@ -125,11 +125,10 @@ class ComputeUnit:
     step, `startup` the cycles before an instruction's first step, `costs` what differs from one step a cycle,
     by class of instruction.
 
-    `engine` is the queue its instructions go to, its name if empty; `core` the kind of core that has it, "" for
-    every kind. `operands` says in which space each operand has to be (a matrix unit's "lhs", "rhs" and
+    `engine` is the queue its instructions go to, its name if empty; `core` the kind of core that has it, ""
+    for every kind. `operands` says in which space each operand has to be (a matrix unit's "lhs", "rhs" and
     "accumulator"; a vector or scalar unit's "local"), `layouts` in which layout, where that is not row-major.
-    `functions` are the classes of instruction the unit is there for, empty for all.
-    """
+    `functions` are the classes of instruction the unit is there for, empty for all."""
 
     name: str
     kind: str
@@ -284,8 +283,12 @@ def problems(description: TargetDescription) -> tuple[str, ...]:
 def _core_problems(description: TargetDescription) -> Iterable[str]:
     """Names of core kinds, engines and spaces that nothing has."""
     kinds = {kind.name: kind for kind in description.kinds}
-    yield from (f"core kind {n!r} is described twice" for n in _repeated(k.name for k in description.core_kinds))
-    parts: list[tuple[str, str, str]] = [(f"memory space {s.name}", s.core, "") for s in description.memory_spaces]
+    yield from (
+        f"core kind {n!r} is described twice" for n in _repeated(k.name for k in description.core_kinds)
+    )
+    parts: list[tuple[str, str, str]] = [
+        (f"memory space {s.name}", s.core, "") for s in description.memory_spaces
+    ]
     parts += [(f"data path {p.source} -> {p.destination}", p.core, p.engine) for p in description.data_paths]
     parts += [(f"compute unit {u.name}", u.core, u.queue) for u in description.compute_units]
     for what, core, engine in parts:

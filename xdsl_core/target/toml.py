@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -25,16 +25,19 @@ from xdsl_core.target.description import (
 _BINARY = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
-def load_target(path: Path | str, *, backend: str) -> TargetDescription:
+def load_target(path: Path | str, *, backend: str, folders: Sequence[Path] = ()) -> TargetDescription:
     """The description in the TOML file at `path`.
 
     Each number is a plain value or `{value = 64, source = "..."}`; `source` in a table, or at the top of the
-    file, covers the numbers below it. Sizes in bytes may be written "64 KiB". With `extends = "other"` the file
-    only says what differs from other.toml beside it; entries of lists are matched by their names. All
-    mistakes are raised together as one BackendError with code X0620.
-    """
+    file, covers the numbers below it. Sizes in bytes may be written "64 KiB". With `extends = "other"` the
+    file only says what differs from other.toml beside it or in `folders`; entries of lists are matched by
+    their names. All mistakes are raised together as one BackendError with code X0620."""
     file = Path(path)
-    return _description(_with_base(_read(file.read_text(encoding="utf-8"), str(file)), file, ()), backend, str(file))
+    return _description(
+        _with_base(_read(file.read_text(encoding="utf-8"), str(file)), file, tuple(folders)),
+        backend,
+        str(file),
+    )
 
 
 def parse_target(text: str, *, backend: str, file: str = "<toml>") -> TargetDescription:
@@ -55,15 +58,19 @@ def _read(text: str, file: str) -> dict[str, Any]:
         ) from cause
 
 
-def _with_base(tree: dict[str, Any], file: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+def _with_base(
+    tree: dict[str, Any], file: Path, folders: tuple[Path, ...], seen: tuple[Path, ...] = ()
+) -> dict[str, Any]:
     """The tree laid over the one of the file it extends."""
     if "extends" not in tree:
         return tree
-    base = file.with_name(f"{tree['extends']}.toml")
-    if base in seen or not base.is_file():
-        why = "extends itself" if base in seen else f"extends {base.name}, which is not beside it"
-        raise BackendError(error("X0620", f"{file}: {why}", help='write extends = "name" for name.toml'))
-    below = _with_base(_read(base.read_text(encoding="utf-8"), str(base)), base, (*seen, file))
+    name = f"{tree['extends']}.toml"
+    candidates = [folder / name for folder in (file.parent, *folders)]
+    base = next((path for path in candidates if path.is_file() and path not in (file, *seen)), None)
+    if base is None:
+        problem = f"{file} extends {tree['extends']!r}, and there is no other file {name}"
+        raise BackendError(error("X0620", problem, help='write extends = "name" for name.toml'))
+    below = _with_base(_read(base.read_text(encoding="utf-8"), str(base)), base, folders, (*seen, file))
     merged: dict[str, Any] = _merge(below, {key: value for key, value in tree.items() if key != "extends"})
     return merged
 
@@ -79,7 +86,8 @@ def _merge(below: Any, above: Any) -> Any:
 
 
 def _entry_name(entry: Any) -> tuple[Any, ...]:
-    return tuple(entry.get(key) for key in ("name", "from", "to", "core", "dtype")) if isinstance(entry, dict) else ()
+    """What tells an entry of a list from the others: its name, its two ends, or its dtype."""
+    return (entry.get("name") or (entry.get("from"), entry.get("to"), entry.get("dtype")),)
 
 
 def _description(tree: dict[str, Any], backend: str, file: str) -> TargetDescription:

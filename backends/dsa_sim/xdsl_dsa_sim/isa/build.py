@@ -25,16 +25,16 @@ def instruction(
     attributes: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Instruction:
-    """An instruction for `engine`; operands in the definition's order, None for an optional one that is absent.
+    """An instruction for `engine`; operands in the definition's order, None for an optional one that is
+    absent.
 
-    Attributes are keywords (or in `attributes`, where a name is a Python word). CompilationError X0901 says what
-    does not fit the definition.
-    """
+    Attributes are keywords (or in `attributes`, where a name is a Python word). CompilationError X0901 says
+    what does not fit the definition."""
     definition = definition_of(name, location)
     given = {**(attributes or {}), **more}
     padded = [ABSENT if operand is None else operand for operand in operands]
     padded += [ABSENT] * (len(definition.operands) - len(padded))
-    made = Instruction(engine, name, tuple(padded), dtype, {k: v for k, v in given.items()}, location)
+    made = Instruction(engine, name, tuple(padded), dtype, given, location)
     require_fit(made, definition)
     return made
 
@@ -45,7 +45,9 @@ def definition_of(name: str, location: Location = UNKNOWN) -> InstructionDef:
     if found is None:
         near = difflib.get_close_matches(name, instruction_set(), n=1)
         help = f"did you mean {near[0]}?" if near else "see the instruction set in the documentation"
-        raise CompilationError(error("X0901", f"there is no instruction {name}", location=location, help=help))
+        raise CompilationError(
+            error("X0901", f"there is no instruction {name}", location=location, help=help)
+        )
     return found
 
 
@@ -95,5 +97,7 @@ def _attribute_problems(made: Instruction, definition: InstructionDef) -> list[s
         elif not isinstance(value, known[name].kinds) and value is not known[name].default:
             found.append(f"attribute {name} is {value!r}")
         elif known[name].choices and value not in known[name].choices:
-            found.append(f"attribute {name} is {value!r}, none of {', '.join(map(repr, known[name].choices))}")
+            found.append(
+                f"attribute {name} is {value!r}, none of {', '.join(map(repr, known[name].choices))}"
+            )
     return found

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl_core.dtypes import DType
-
 
 @dataclass(frozen=True, slots=True)
 class OperandSpec:
@@ -27,7 +25,8 @@ class OperandSpec:
 
 @dataclass(frozen=True, slots=True)
 class AttributeSpec:
-    """A constant of an instruction, with its Python types, default (an instruction may leave it out), choices."""
+    """A constant of an instruction, with its Python types, default (an instruction may leave it out),
+    choices."""
 
     name: str
     kinds: tuple[type, ...]
@@ -38,7 +37,8 @@ class AttributeSpec:
 
 @dataclass(frozen=True, slots=True)
 class TimingRule:
-    """How many cycles an instruction occupies its engine; `formula` says it in the words of docs/dsa_accuracy.md.
+    """How many cycles an instruction occupies its engine; `formula` says it in the words of
+    docs/dsa_accuracy.md.
 
     The function of the same name is in `xdsl_dsa_sim.simulator.costs`, its twin in the C engine.
     """
@@ -52,12 +52,13 @@ class InstructionDef:
     """All there is to know about an instruction.
 
     `unit` says which engines execute it: "path" (the engine of the data path between its operands), "vector",
-    "matrix", "scalar", or "any". `typed` instructions carry a dtype in their mnemonic. `semantics` takes operands
-    and attributes by name: regions as `View`, numbers and registers as Python numbers, optional ones that are
-    absent as None; it changes memory in place, and returns the value of the register it defines. `undefined`
-    in place of a parameter default is not allowed: it is called with exactly the parameters it names, of
-    those and `dtype`, `memory` (global memory) and `console`. `cost_class` picks the row of the unit's cost table.
-    """
+    "matrix", "scalar", or "any". `typed` instructions carry a dtype in their mnemonic. `cost_class` picks the
+    row of the unit's cost table.
+
+    `semantics` changes memory in place and returns the value of the register it defines, if any. It is called
+    with the parameters it names: operands (regions as `View`, numbers and registers as Python numbers, None
+    for an optional one that is absent) and attributes by their names; `operands` and `attributes` as
+    mappings; `dtype` of the mnemonic; `memory` (global memory) and `console`."""
 
     name: str
     doc: str
@@ -117,16 +118,18 @@ def engine(name: str, doc: str) -> OperandSpec:
 
 MOVE = TimingRule(
     "move",
-    "occupancy = max(issue, row_cycles * rows if the layout changes, bytes / rate); done latency later. "
-    "To or from global memory bytes count whole 512-byte segments, and rate is the least of the path's and this "
-    "engine's share of L2 and DRAM",
+    "occupancy = max(issue, row_cycles * rows if the layout changes, bytes / rate); done after latency. "
+    "To or from global memory whole segments of 512 bytes count, and rate is the least of the path's and "
+    "this engine's share of L2 and of DRAM",
 )
 VECTOR = TimingRule(
     "vector",
     "per_step * steps * conflicts + startup; a step is one full width of the unit; mask_cycles more if the "
     "last step is partial; startup is hidden behind the previous instruction if that is independent",
 )
-REDUCTION = TimingRule("reduction", "per_step * steps + startup, a step for every full width of each row reduced")
+REDUCTION = TimingRule(
+    "reduction", "per_step * steps + startup, a step for every full width of each row reduced"
+)
 SCAN = TimingRule("scan", "log2(extent) passes of an elementwise instruction over the source")
 LANES = TimingRule("lanes", "per_step * elements + startup: one element after the other")
 INDIRECT = TimingRule("indirect", "issue * elements, and a whole segment of global memory for each element")
@@ -134,4 +137,6 @@ MATRIX = TimingRule("matrix", "products of fractals / rate + head; the head is l
 SCALAR = TimingRule("scalar", "issue cycles of the scalar unit")
 SCALAR_MEMORY = TimingRule("scalar_memory", "the scalar unit stands still for the latency of the space")
 WAIT_CYCLES = TimingRule("cycles", "as many cycles as it says")
-FLAG = TimingRule("flag", "flag cycles; a wait lasts until the flag is set; between cores cross_core_latency more")
+FLAG = TimingRule(
+    "flag", "flag cycles; a wait lasts until the flag is set; between cores cross_core_latency more"
+)

@@ -13,7 +13,9 @@ from xdsl_dsa_sim.isa.views import View
 def _mmad(accumulator: View, lhs: View, rhs: View, accumulate: Any, precision: str) -> None:
     if accumulator.dtype.is_float:
         wide = np.float64 if accumulator.dtype.bits == 64 else np.float32
-        product = np.matmul(_rounded(lhs.read().astype(wide), precision), _rounded(rhs.read().astype(wide), precision))
+        product = np.matmul(
+            _rounded(lhs.read().astype(wide), precision), _rounded(rhs.read().astype(wide), precision)
+        )
     else:
         # products of 8-bit numbers and their sums are exact in float64
         product = np.matmul(lhs.read().astype(np.float64), rhs.read().astype(np.float64)).astype(np.int64)
@@ -33,10 +35,12 @@ def _rounded(values: Any, precision: str) -> Any:
 MATRIX_INSTRUCTIONS = (
     InstructionDef(
         name="mmad",
-        doc="""Multiplies matrices: accumulator (M x N) = lhs (M x K) @ rhs (K x N), plus what it held if `accumulate`.
+        doc="""Multiplies matrices: accumulator (M x N) = lhs (M x K) @ rhs (K x N), plus what it held if
+        `accumulate`.
 
-        Products add up in the accumulator's dtype. Operands lie in the spaces and layouts that the target's matrix
-        unit takes; extents that are no multiple of the fractal cost whole ones. A batch is several instructions.""",
+        Products add up in the accumulator's dtype. Operands lie in the spaces and layouts that the target's
+        matrix unit takes; extents that are no multiple of the fractal cost whole ones. A batch is several
+        instructions.""",
         unit="matrix",
         operands=(
             updates("accumulator", "M x N; only written if accumulate is 0"),
@@ -45,8 +49,9 @@ MATRIX_INSTRUCTIONS = (
             number("accumulate", "0 to start a sum, anything else to continue it"),
         ),
         attributes=(
-            AttributeSpec("precision", (str,), "how f32 operands are rounded", "ieee", ("ieee", "tf32", "tf32x3")),
-            AttributeSpec("unit_flag", (bool,), "let the copy of the accumulator begin before the last product", False),
+            AttributeSpec(
+                "precision", (str,), "how f32 operands are rounded", "ieee", ("ieee", "tf32", "tf32x3")
+            ),
         ),
         semantics=_mmad,
         timing=MATRIX,

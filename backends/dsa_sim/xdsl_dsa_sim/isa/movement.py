@@ -51,7 +51,9 @@ def _copy(destination: View, source: View, fill: Any, atomic: str) -> None:
         destination.store(values)
 
 
-def _gather(destination: View, base: int, offsets: View, mask: View | None, other: Any, memory: Any, scale: int) -> None:
+def _gather(
+    *, destination: View, base: int, offsets: View, mask: View | None, other: Any, memory: Any, scale: int
+) -> None:
     active = np.ones(offsets.shape, bool) if mask is None else mask.read()
     addresses = base + offsets.read().astype(np.int64) * scale
     found = destination.read().copy()
@@ -62,7 +64,9 @@ def _gather(destination: View, base: int, offsets: View, mask: View | None, othe
     destination.write(found)
 
 
-def _scatter(base: int, offsets: View, source: Any, mask: View | None, memory: Any, scale: int, dtype: DType) -> None:
+def _scatter(
+    *, base: int, offsets: View, source: Any, mask: View | None, memory: Any, scale: int, dtype: DType
+) -> None:
     active = np.ones(offsets.shape, bool) if mask is None else mask.read()
     addresses = base + offsets.read().astype(np.int64) * scale
     values = source.read() if isinstance(source, View) else np.full(offsets.shape, to_storage(source, dtype))
@@ -70,6 +74,7 @@ def _scatter(base: int, offsets: View, source: Any, mask: View | None, memory: A
 
 
 def _atomic(
+    *,
     destination: View | None,
     base: int,
     offsets: View,
@@ -115,14 +120,17 @@ MOVEMENT = (
         doc="""Copies a region along a data path of the core; shapes are equal.
 
         Both regions may be strided or in blocks, which is how a path changes the layout. With `fill` the
-        destination may be larger than the source and the rest of it, at the high ends, becomes `fill`. Where the
-        path converts, dtypes may differ: one rounding, as tile.cast. With `atomic` the destination is global
-        memory, whose elements are combined with the source's indivisibly. `cache` "bypass" leaves no copy in L2.""",
+        destination may be larger than the source and the rest of it, at the high ends, becomes `fill`. Where
+        the path converts, dtypes may differ: one rounding, as tile.cast. With `atomic` the destination is
+        global memory, whose elements are combined with the source's indivisibly. `cache` "bypass" leaves no
+        copy in L2.""",
         unit="path",
         operands=(writes("destination", "where elements go"), reads("source", "where they come from")),
         attributes=(
             AttributeSpec("fill", (int, float), "what the destination holds beyond the source's extents"),
-            AttributeSpec("atomic", (str,), "how elements are combined in global memory", "", ("", *ATOMIC_KINDS[:6])),
+            AttributeSpec(
+                "atomic", (str,), "how elements are combined in global memory", "", ("", *ATOMIC_KINDS[:6])
+            ),
             AttributeSpec("cache", (str,), "use of L2", "", ("", "bypass")),
         ),
         semantics=_copy,
@@ -130,7 +138,8 @@ MOVEMENT = (
     ),
     InstructionDef(
         name="gather",
-        doc="""Loads single elements of global memory: destination[lane] = memory[base + offsets[lane] * scale].
+        doc="""Loads single elements of global memory: destination[lane] = memory[base + offsets[lane] *
+        scale].
 
         Lanes masked off get `other`, or keep what the destination held.""",
         unit="path",
@@ -147,7 +156,8 @@ MOVEMENT = (
     ),
     InstructionDef(
         name="scatter",
-        doc="""Stores single elements: memory[base + offsets[lane] * scale] = source[lane], the last lane wins.""",
+        doc="""Stores single elements: memory[base + offsets[lane] * scale] = source[lane], the last lane
+        wins.""",
         unit="path",
         operands=(_BASE, _OFFSETS, reads_either("source", "one element a lane, or one for all"), _MASK),
         attributes=(_SCALE,),
@@ -191,7 +201,8 @@ def _place(destination: View, source: View, indices: View) -> None:
 LOCAL_INDEXING = (
     InstructionDef(
         name="pick",
-        doc="""Gathers within local memory: destination[lane] = source[indices[lane]], indices into the flat source.""",
+        doc="""Gathers within local memory: destination[lane] = source[indices[lane]], indices into the flat
+        source.""",
         unit="vector",
         operands=(
             writes("destination", "one element a lane"),
@@ -203,7 +214,8 @@ LOCAL_INDEXING = (
     ),
     InstructionDef(
         name="place",
-        doc="""Scatters within local memory: destination[indices[lane]] = source[lane], the last lane wins.""",
+        doc="""Scatters within local memory: destination[indices[lane]] = source[lane], the last lane
+        wins.""",
         unit="vector",
         operands=(
             updates("destination", "where elements go; the others stay"),

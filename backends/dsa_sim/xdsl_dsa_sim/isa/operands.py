@@ -105,7 +105,8 @@ class Region:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the elements follow each other without gaps, the last extent fastest (known extents only)."""
+        """Whether the elements follow each other without gaps, the last extent fastest (known extents
+        only)."""
         return self.block is None and self.strides == dense_strides(self.shape)
 
     def transposed(self) -> Region:
@@ -157,10 +158,9 @@ def blocked(
 ) -> Region:
     """A matrix in blocks of `block` rows and columns, blocks without gaps between them.
 
-    `layout` has two letters as in the hardware manuals: "N" stores one column of blocks after the other, "Z" one
-    row; "z" stores a block row by row, "n" column by column. `within` are the extents of the whole buffer,
-    where the region is a part of it; `offset` then leads to the part's first block.
-    """
+    `layout` has two letters as in the hardware manuals: "N" stores one column of blocks after the other, "Z"
+    one row; "z" stores a block row by row, "n" column by column. `within` are the extents of the whole
+    buffer, where the region is a part of it; `offset` then leads to the part's first block."""
     kind = Block(layout[1], *block)
     rows, columns = within or shape
     down, across = -(-rows // kind.rows), -(-columns // kind.columns)

@@ -257,7 +257,11 @@ def _instruction(reader: _Reader) -> Instruction:
 def _operand_follows(reader: _Reader, line: int, *, first: bool) -> bool:
     if not first:
         return reader.accept(",")
-    return bool(reader.peek()) and reader.tokens[reader.position][2] == line and reader.kind() not in ("place", "sign")
+    return (
+        bool(reader.peek())
+        and reader.tokens[reader.position][2] == line
+        and reader.kind() not in ("place", "sign")
+    )
 
 
 def _operand(reader: _Reader) -> Operand:

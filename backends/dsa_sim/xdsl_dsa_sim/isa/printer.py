@@ -9,7 +9,7 @@ from typing import Any
 from xdsl_core.diagnostics import UNKNOWN, Location
 from xdsl_core.dtypes import DType
 from xdsl_dsa_sim.isa.operands import Operand
-from xdsl_dsa_sim.isa.program import Buffer, If, Instruction, Loop, Parameter, Program, Statement, While
+from xdsl_dsa_sim.isa.program import Buffer, Instruction, Loop, Parameter, Program, Statement, While
 
 _INDENT = "  "
 
@@ -82,8 +82,9 @@ def _parameter(parameter: Parameter) -> str:
 
 def _buffer(buffer: Buffer, files: dict[str, int]) -> str:
     first, last = buffer.lifetime
+    what = f"buffer {json.dumps(buffer.name)} {buffer.core} {buffer.space}"
     where = f"offset {buffer.offset} bytes {buffer.bytes} copies {buffer.copies} lifetime {first} {last}"
-    return f"buffer {json.dumps(buffer.name)} {buffer.core} {buffer.space} {where}{_place(buffer.location, files)}"
+    return f"{what} {where}{_place(buffer.location, files)}"
 
 
 def _place(location: Location, files: dict[str, int]) -> str:

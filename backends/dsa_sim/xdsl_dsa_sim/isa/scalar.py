@@ -30,7 +30,9 @@ SCALAR_PREFIX = "s_"
 
 
 def _scalar_semantics(definition: OpDef) -> Callable[..., Any]:
-    def meaning(dtype: DType, result: DType, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+    def meaning(
+        dtype: DType, result: DType, operands: Mapping[str, Any], attributes: Mapping[str, Any]
+    ) -> Any:
         values = tuple(wide(operands[name], operand_dtype(name, dtype)) for name in definition.operands)
         return compute(definition, dtype, result, values, attributes).item()
 
@@ -119,8 +121,8 @@ SCALAR_INSTRUCTIONS = (
     ),
     InstructionDef(
         name="program",
-        doc="""Says which program of the grid the code after it belongs to: messages name it, and a race is only
-        one between accesses of the same program.""",
+        doc="""Says which program of the grid the code after it belongs to: messages name it, and a race is
+        only one between accesses of the same program.""",
         unit="scalar",
         operands=(number("program", "x + grid_x * (y + grid_y * z)"),),
         semantics=None,
@@ -158,7 +160,10 @@ SYNCHRONISATION = (
         name="set_flag",
         doc="""Sets flag `id` for engine `to`, once everything before it on this engine is done.""",
         unit="any",
-        operands=(engine("to", "who waits for it"), number("id", "0 up to the target's number of flags a pair")),
+        operands=(
+            engine("to", "who waits for it"),
+            number("id", "0 up to the target's number of flags a pair"),
+        ),
         semantics=None,
         timing=FLAG,
     ),
@@ -172,8 +177,8 @@ SYNCHRONISATION = (
     ),
     InstructionDef(
         name="barrier",
-        doc="""Holds what follows on this engine until everything before it on this engine is done. On the scalar unit:
-        until all engines of the core are done.""",
+        doc="""Holds what follows on this engine until everything before it on this engine is done. On the
+        scalar unit: until all engines of the core are done.""",
         unit="any",
         semantics=None,
         operands=(),
@@ -181,8 +186,8 @@ SYNCHRONISATION = (
     ),
     InstructionDef(
         name="set_cross",
-        doc="""Tells the cores of kind `to` in this group, once everything before it on this engine is done: each one's
-        count for flag `id` and this core goes up by one.""",
+        doc="""Tells the cores of kind `to` in this group, once everything before it on this engine is done:
+        each one's count for flag `id` and this core goes up by one.""",
         unit="any",
         operands=(
             OperandSpec("to", "read", ("core",), "the kind of core that waits"),
@@ -193,17 +198,20 @@ SYNCHRONISATION = (
     ),
     InstructionDef(
         name="wait_cross",
-        doc="""Holds this engine until every core of kind `from` in this group has set flag `id` for this core, and takes
-        one from each.""",
+        doc="""Holds this engine until every core of kind `from` in this group has set flag `id` for this
+        core, and takes one from each.""",
         unit="any",
-        operands=(OperandSpec("from", "read", ("core",), "the kind of core that sets it"), number("id", "the flag")),
+        operands=(
+            OperandSpec("from", "read", ("core",), "the kind of core that sets it"),
+            number("id", "the flag"),
+        ),
         semantics=None,
         timing=FLAG,
     ),
     InstructionDef(
         name="barrier_cores",
-        doc="""Holds this engine until every core of the scope that runs code has come to its barrier, with all its engines
-        done.""",
+        doc="""Holds this engine until every core of the scope that runs code has come to its barrier, with
+        all its engines done.""",
         unit="scalar",
         operands=(),
         attributes=(AttributeSpec("scope", (str,), "who takes part", "group", ("group", "device")),),

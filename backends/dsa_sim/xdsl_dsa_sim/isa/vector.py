@@ -67,7 +67,9 @@ def _sample_op(definition: OpDef, source: DType, result: DType) -> Op:
     return Op(definition, groups, [ScalarType(result)], attributes)
 
 
-def compute(definition: OpDef, dtype: DType, result: DType, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+def compute(
+    definition: OpDef, dtype: DType, result: DType, operands: tuple[Any, ...], attributes: Mapping[str, Any]
+) -> Any:
     """An op's reference on stored numbers, as stored numbers of `result`."""
     op = _sample_op(definition, dtype, result)
     names: dict[str, Any] = {"op": op, "to": result, **attributes}
@@ -96,7 +98,9 @@ def _attributes_of(definition: OpDef) -> tuple[AttributeSpec, ...]:
 
 
 def _lanewise_semantics(definition: OpDef) -> Callable[..., Any]:
-    def meaning(destination: View, dtype: DType, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+    def meaning(
+        destination: View, dtype: DType, operands: Mapping[str, Any], attributes: Mapping[str, Any]
+    ) -> None:
         values = tuple(wide(operands[name], operand_dtype(name, dtype)) for name in definition.operands)
         result = compute(definition, dtype, destination.dtype, values, attributes)
         destination.write(np.broadcast_to(result, destination.shape))
