@@ -1,7 +1,8 @@
 """The catalogue of error codes: one entry a class of mistake, with the text `xdslc explain` prints.
 
-The entries stand in one file a hundred: X01xx source and frontend, X02xx ops and types, X03xx IR text and passes,
-X04xx run-time checks, X05xx arguments and launches, X06xx backends and plugins, X07xx code generation, X08xx tools.
+The entries stand in one file a hundred: X01xx source and frontend, X02xx ops and types, X03xx IR text and
+passes, X04xx run-time checks, X05xx arguments and launches, X06xx backends and plugins, X07xx code
+generation, X08xx tools, X09xx programs and machines of the simulator.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
-FAMILIES = ("frontend", "ops", "ir", "execution", "launch", "backend", "codegen", "tools")
+FAMILIES = ("frontend", "ops", "ir", "execution", "launch", "backend", "codegen", "tools", "simulator")
 
 
 @dataclass(frozen=True, slots=True)
