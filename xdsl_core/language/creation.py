@@ -45,7 +45,8 @@ def full(context: Context, shape: Ints, value: Operand, dtype: dtype) -> tensor:
     shape = checked_shape("full", shape)
     element = element_type(dtype)
     if not isinstance(value, tensor):
-        assert isinstance(element, DType)
+        if not isinstance(element, DType):
+            raise fail("X0132", f"tl.full: {value!r} is no pointer", help="add offsets to a pointer argument")
         return constant(context, value, element, shape)
     if value.numel != 1:
         raise fail(

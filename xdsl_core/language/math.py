@@ -15,11 +15,12 @@ from xdsl_core.language.types import dtype_of_row
 from xdsl_core.language.values import Operand, tensor
 
 WIDE_FLOATS = (dtypes.f32, dtypes.f64)
+FLOATS = tuple(row for row in dtypes.ALL if row.is_float)
 WIDE_INTEGERS = (dtypes.i32, dtypes.i64, dtypes.u32, dtypes.u64)
 
 
 def accept(function: str, value: Operand, known: tuple[DType, ...]) -> None:
-    """X0131 where a tensor is of a dtype the function does not take. Python numbers are of any."""
+    """X0131 where a tensor is of a dtype the function does not take."""
     if not isinstance(value, tensor) or element_of(value.handle.type) in known:
         return
     words = " or ".join(row.triton for row in known)
@@ -32,11 +33,11 @@ def accept(function: str, value: Operand, known: tuple[DType, ...]) -> None:
 
 
 def _function(name: str, definition: Any, doc: str, *, known: tuple[DType, ...] = WIDE_FLOATS) -> Builtin:
-    """A function of one argument over one op."""
+    """A function of one argument over one op; Python numbers are floats to it."""
 
     def apply(context: Context, x: Operand) -> tensor:
         accept(name, x, known)
-        return context.emit(definition, to_tensor(context, x))
+        return context.emit(definition, to_tensor(context, x if isinstance(x, tensor) else float(x)))
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = doc
@@ -51,7 +52,9 @@ def _function_of_two(
     def apply(context: Context, x: Operand, y: Operand) -> tensor:
         for value in (x, y):
             accept(name, value, known)
-        return context.emit(definition, *arithmetic.unify(context, x, y))
+        left, right = arithmetic.unify(context, x, y)
+        accept(name, left, known)
+        return context.emit(definition, left, right)
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = doc
@@ -130,4 +133,6 @@ def fdiv(
 @builtin
 def fma(context: Context, x: Operand, y: Operand, z: Operand) -> tensor:
     """x * y + z, rounded once."""
-    return context.emit(ops.Fma, *arithmetic.unify(context, x, y, z))
+    operands = arithmetic.unify(context, x, y, z)
+    accept("fma", operands[0], FLOATS)
+    return context.emit(ops.Fma, *operands)

@@ -17,12 +17,22 @@ from xdsl_core.language.types import dtype
 from xdsl_core.language.values import tensor
 
 
-def _widened(context: Context, source: tensor, asked: dtype | None) -> tensor:
+def _row(function: str, source: tensor) -> DType:
+    """The dtype of a tile of numbers. X0131 for pointers."""
+    element = element_of(source.handle.type)
+    if isinstance(element, DType):
+        return element
+    raise fail(
+        "X0131", f"tl.{function} takes numbers", label=describe(source), help="load what they point to"
+    )
+
+
+def _widened(context: Context, function: str, source: tensor, asked: dtype | None) -> tensor:
     """Integers narrower than 32 bits as 32-bit ones of their sign, or anything as the dtype asked for."""
-    row = element_of(source.handle.type)
+    row = _row(function, source)
     if asked is not None:
         return cast(context, source, asked.row)
-    if isinstance(row, DType) and row.is_integer and row.bits < 32:
+    if row.is_integer and row.bits < 32:
         return cast(context, source, dtypes.i32 if row.is_signed else dtypes.u32)
     return source
 
@@ -81,7 +91,7 @@ def sum(
 
     Integers narrower than 32 bits, and bools, are summed as int32 or uint32 unless `dtype` says otherwise.
     """
-    wide = _widened(context, input, dtype)
+    wide = _widened(context, "sum", input, dtype)
     return _along(  # type: ignore[no-any-return]
         context, "sum", wide, axis, keep_dims, lambda source, along: _sum(context, source, along)
     )
@@ -105,8 +115,8 @@ def _extremum(name: str, reduction: Any, search: Any, word: str) -> Builtin:
         if return_indices:
             left = return_indices_tie_break_left
             return _search(context, name, search, input, axis, tie_break_left=left, keep_dims=keep_dims)
-        row = element_of(input.handle.type)
-        if isinstance(row, DType) and row.bits < 32:
+        row = _row(name, input)
+        if row.bits < 32:
             input = cast(context, input, dtypes.f32 if row.is_float else dtypes.i32)
         return _along(
             context,
@@ -138,7 +148,7 @@ def _search(
     keep_dims: bool,
 ) -> Any:
     def make(tile: tensor, along: int) -> tuple[tensor, ...]:
-        row = dtype_of(tile.handle.type)
+        row = _row(function, tile)
         numbers = cast(context, tile, dtypes.u8) if row.is_bool else tile
         op = context.build(definition, numbers, axis=along, tie_break_left=tie_break_left)
         value, index = map(tensor, op.results)
@@ -173,8 +183,7 @@ def argmin(
 
 def _bits(name: str, definition: Any, word: str) -> Builtin:
     def apply(context: Context, input: tensor, axis: int | None = None, keep_dims: bool = False) -> tensor:
-        row = element_of(input.handle.type)
-        if not isinstance(row, DType) or row.is_float:
+        if _row(name, input).is_float:
             raise fail(
                 "X0131", f"tl.{name} takes integers and bools", label=describe(input), help="cast it first"
             )
@@ -230,6 +239,8 @@ def _sources(function: str, input: Any) -> tuple[tensor, ...]:
             label=f"it got {input!r}",
             help="a scalar has nothing to combine; pass several tiles as (a, b)",
         )
+    for source in sources:
+        _row(function, source)
     if len({source.shape for source in sources}) > 1:
         raise fail(
             "X0122",
@@ -284,7 +295,7 @@ def _running(name: str, definition: Any, word: str) -> Builtin:
         reverse: bool = False,
         dtype: dtype | None = None,
     ) -> tensor:
-        source = _widened(context, input, dtype)
+        source = _widened(context, name, input, dtype)
         place = checked_axis(name, axis, len(source.shape))
         return context.emit(definition, source, axis=place, reverse=reverse)
 

@@ -43,6 +43,16 @@ def reductions(x):
 
 
 @kernel("x: *f32")
+def reductions_of_pointers(x):
+    p = x + tl.arange(0, 8)
+    tl.sum(p, axis=0)  # error: X0131: takes numbers
+    tl.max(p)  # error: X0131: takes numbers
+    tl.argmax(p, 0)  # error: X0131: takes numbers
+    tl.cumsum(p)  # error: X0131: takes numbers
+    tl.reduce(p, 0, larger)  # error: X0131: load what they point to
+
+
+@kernel("x: *f32")
 def good_reductions(x):
     i = tl.arange(0, 8)
     v = tl.load(x + i[:, None] * 4 + tl.arange(0, 4)[None, :])

@@ -118,6 +118,14 @@ def wrong_kinds(x, BLOCK: tl.constexpr):
     tl.zeros((n, n), tl.float32)  # error: X0111: must be known when compiling
     tl.full([BLOCK], v, tl.float32)  # error: X0115: value must be a scalar
     float(v)  # error: X0111: cast it: x.to(tl.float32)
+
+
+@kernel("x: *f32, BLOCK=8")
+def calls_of_python_functions(x, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK))
+    tl.store(x, max(len(v), 3, 4) + min(1, 2) + abs(-2) + len((1, 2)) + int("3"))
+    len()  # error: X0112: missing a required argument
+    list(3)  # error: X0110: not iterable
     len(tl.load(x))  # error: X0115: a scalar has no length
 
 

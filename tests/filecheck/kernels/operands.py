@@ -101,7 +101,11 @@ def functions(x, b, i):
     tl.fdiv(n, n)  # error: X0131: takes floats
     tl.fdiv(h, h, ieee_rounding=True, approx=True)  # error: X0138: exclude each other
     tl.abs(x)  # error: X0131: takes
+    tl.fma(n, n, n)  # error: X0131: takes float8e4nv
+    min(h, "x")  # error: X0115: takes tiles, scalars and numbers
+    tl.zeros_like(x + tl.arange(0, 8))  # error: X0132: 0 is no pointer
     tl.minimum(h, 1.0)
+    tl.sqrt(4)
     t & (n > 0)
 
 

@@ -19,7 +19,7 @@ from xdsl_core.frontend.python.dispatch import evaluate
 from xdsl_core.frontend.python.frame import Frame, callable_of_c
 from xdsl_core.frontend.python.functions import inline
 from xdsl_core.frontend.python.source import source_of
-from xdsl_core.language.builtin import Builtin, ConstexprFunction, Standard
+from xdsl_core.language.builtin import Builtin, ConstexprFunction, Standard, bind
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics.arithmetic import extremum
 from xdsl_core.language.types import dtype
@@ -90,7 +90,7 @@ def call(frame: Frame, function: Any, args: Sequence[Any], kwargs: Mapping[str, 
         return inline(frame, source, args, kwargs, library=isinstance(function, Standard))
     special = _special().get(function) if callable_of_c(function) else None
     if special is not None:
-        return special(frame, *args, **kwargs)
+        return special.call(frame, args, kwargs)
     if not any(map(holds_tensor, (*args, *kwargs.values()))):
         return _call_python(function, args, kwargs)
     raise _not_callable(function, (*args, *kwargs.values()))
@@ -142,9 +142,8 @@ def _members() -> dict[str, Any]:
     }
 
 
-def member_of(frame: Frame, node: ast.Attribute, value: tensor) -> Any:
-    """An attribute or a method of a tensor. X0114 where there is none."""
-    name = node.attr
+def member_of(frame: Frame, node: ast.AST | None, value: tensor, name: str) -> Any:
+    """An attribute or a method of a tensor. X0114, at the node if there is one, where there is none."""
     if name in _ATTRIBUTES:
         return _ATTRIBUTES[name](frame, value)
     function = _members().get(name)
@@ -154,9 +153,10 @@ def member_of(frame: Frame, node: ast.Attribute, value: tensor) -> Any:
     help = (
         f"did you mean {near[0]}?"
         if near
-        else "tensors have dtype, shape, T and methods such as to, sum, reshape"
+        else "they have dtype, shape, T and methods such as to, sum, reshape"
     )
-    raise frame.fail(node, "X0114", f"tensors have no attribute {name}", label=describe(value), help=help)
+    problem = fail("X0114", f"tensors have no attribute {name}", label=describe(value), help=help)
+    raise problem if node is None else problem.at(frame.locate(node))
 
 
 _ATTRIBUTES: dict[str, Callable[[Frame, tensor], Any]] = {
@@ -168,30 +168,58 @@ _ATTRIBUTES: dict[str, Callable[[Frame, tensor], Any]] = {
 }
 
 
-def _length(frame: Frame, value: Any) -> Any:
-    if isinstance(value, tensor):
-        if not value.shape:
+@dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function of Python with a meaning of its own on tensors."""
+
+    name: str
+    apply: Callable[..., Any]
+
+    def call(self, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a call. X0112 where the arguments do not fit."""
+        bind(self.name, _signature(self.apply), args, kwargs)
+        return self.apply(frame, *args, **kwargs)
+
+
+@cache
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function without its first parameter."""
+    signature = inspect.signature(function)
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+def _length(frame: Frame, obj: Any, /) -> Any:
+    if isinstance(obj, tensor):
+        if not obj.shape:
             raise fail(
-                "X0115", "a scalar has no length", label=describe(value), help="tuples and tiles have one"
+                "X0115", "a scalar has no length", label=describe(obj), help="tuples and tiles have one"
             )
-        return value.shape[0]
-    return compile_time.run("len(...)", len, (value,))
+        return obj.shape[0]
+    return compile_time.run("len(...)", len, (obj,))
 
 
 def _extreme(definition: Any, function: Any) -> Callable[..., Any]:
     def apply(frame: Frame, *values: Any) -> Any:
-        if not any(isinstance(value, tensor) for value in values):
+        if not any(map(holds_tensor, values)):
             return compile_time.run(f"{function.__name__}(...)", function, values)
+        for value in values:
+            if not isinstance(value, tensor | bool | int | float):
+                raise fail(
+                    "X0115",
+                    f"{function.__name__}() of tensors takes tiles, scalars and numbers",
+                    label=f"it got {value!r}",
+                    help="use tl.max and tl.min along an axis of a tile",
+                )
         none = PropagateNan.NONE
         return reduce(lambda left, right: extremum(frame.context, definition, left, right, none), values)
 
     return apply
 
 
-def _magnitude(frame: Frame, value: Any) -> Any:
-    if isinstance(value, tensor):
-        return language.abs.apply(frame.context, (value,), {})
-    return compile_time.run("abs(...)", builtins.abs, (value,))
+def _magnitude(frame: Frame, x: Any, /) -> Any:
+    if isinstance(x, tensor):
+        return language.abs.apply(frame.context, (x,), {})
+    return compile_time.run("abs(...)", builtins.abs, (x,))
 
 
 def _conversion(kind: type, target: dtype) -> Callable[..., Any]:
@@ -212,19 +240,36 @@ def _print(frame: Frame, *values: Any, **options: Any) -> Any:
     return language.device_print.apply(frame.context, values, options)
 
 
-def _get_attribute(frame: Frame, value: Any, name: str, *default: Any) -> Any:
-    if not isinstance(value, tensor):
-        return compile_time.run("getattr(...)", getattr, (value, name, *default))
-    node = ast.Attribute(ast.Constant(None), name, ast.Load())
-    if default and name not in _ATTRIBUTES and name not in _members():
+def _get_attribute(frame: Frame, obj: Any, name: Any, *default: Any) -> Any:
+    if not isinstance(obj, tensor):
+        return compile_time.run("getattr(...)", getattr, (obj, name, *default))
+    if default and not _has_attribute(frame, obj, name):
         return default[0]
-    return member_of(frame, node, value)
+    return member_of(frame, None, obj, str(name))
+
+
+def _has_attribute(frame: Frame, obj: Any, name: Any, /) -> bool:
+    if isinstance(obj, tensor):
+        return name in _ATTRIBUTES or name in _members()
+    return bool(compile_time.run("hasattr(...)", hasattr, (obj, name)))
+
+
+def _is_instance(frame: Frame, obj: Any, kinds: Any, /) -> bool:
+    return compile_time.is_instance(obj, kinds)
+
+
+def _type(frame: Frame, obj: Any, /) -> type:
+    return tensor if isinstance(obj, tensor) else type(obj)
+
+
+def _as_tuple(frame: Frame, *values: Any) -> Any:
+    return compile_time.run("tuple(...)", tuple, values)
 
 
 @cache
-def _special() -> dict[Any, Callable[..., Any]]:
-    """Python functions with a meaning of their own on tensors."""
-    return {
+def _special() -> dict[Any, PythonFunction]:
+    """The functions of Python that are more than computations on compile-time values."""
+    meanings: dict[Any, Callable[..., Any]] = {
         builtins.len: _length,
         builtins.min: _extreme(ops.Min, builtins.min),
         builtins.max: _extreme(ops.Max, builtins.max),
@@ -233,10 +278,11 @@ def _special() -> dict[Any, Callable[..., Any]]:
         builtins.float: _conversion(float, dtype("fp32")),
         builtins.bool: _conversion(bool, dtype("int1")),
         builtins.print: _print,
-        builtins.isinstance: lambda frame, value, kinds: compile_time.is_instance(value, kinds),
+        builtins.isinstance: _is_instance,
         builtins.getattr: _get_attribute,
-        builtins.hasattr: lambda frame, value, name: name in _members() or hasattr(value, name),
-        builtins.tuple: lambda frame, *values: tuple(values[0]) if values else (),
-        builtins.list: lambda frame, *values: tuple(values[0]) if values else (),
-        builtins.type: lambda frame, value: tensor if isinstance(value, tensor) else type(value),
+        builtins.hasattr: _has_attribute,
+        builtins.tuple: _as_tuple,
+        builtins.list: _as_tuple,
+        builtins.type: _type,
     }
+    return {function: PythonFunction(function.__name__, apply) for function, apply in meanings.items()}

@@ -207,7 +207,7 @@ def _bind(frame: Frame, target: ast.expr, value: Any) -> None:
 def _attribute(frame: Frame, node: ast.Attribute) -> Any:
     value = evaluate(frame, node.value)
     if isinstance(value, tensor):
-        return member_of(frame, node, value)
+        return member_of(frame, node, value, node.attr)
     if node.attr == "value" and isinstance(value, bool | int | float | str | tuple | None.__class__):
         return value
     try:
