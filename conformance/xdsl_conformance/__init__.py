@@ -1,0 +1,1 @@
+"""The conformance suite: cases every backend is measured with, verdicts, reports."""

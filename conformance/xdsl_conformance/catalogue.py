@@ -1,0 +1,24 @@
+"""All cases of the suite, by id."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import MappingProxyType
+
+from xdsl_conformance.case import Case
+from xdsl_conformance.kernels import kernel_cases
+from xdsl_conformance.op_cases import op_cases
+from xdsl_conformance.refusal_cases import refusal_cases
+from xdsl_conformance.steadiness_cases import steadiness_cases
+
+
+@cache
+def catalogue() -> MappingProxyType[str, Case]:
+    """Every case; ids are stable over releases and unique."""
+    found: dict[str, Case] = {}
+    for source in (op_cases, refusal_cases, steadiness_cases, kernel_cases):
+        for case in source():
+            if case.id in found:
+                raise ValueError(f"two cases are called {case.id}")
+            found[case.id] = case
+    return MappingProxyType(found)

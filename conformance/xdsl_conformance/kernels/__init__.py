@@ -1,0 +1,18 @@
+"""Whole kernels of the suite, one subject a file: what people run on real chips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from xdsl_conformance.case import Case
+from xdsl_conformance.kernel_case import cases_of
+
+MODULES = ("elementwise",)
+
+
+def kernel_cases() -> Iterator[Case]:
+    """The cases of every kernel in `MODULES`; each module lists its kernels in `KERNELS`."""
+    for name in MODULES:
+        for kernel in import_module(f"xdsl_conformance.kernels.{name}").KERNELS:
+            yield from cases_of(kernel)
