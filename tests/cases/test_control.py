@@ -473,3 +473,28 @@ def test_o23_jit_function_inside_a_kernel_is_refused(run: Any) -> None:
     problem = problem_of(run, inner_function_kernel, np.zeros(1, np.float32))
     assert "helper" in str(problem) or "function" in problem.message
     assert line_of("def helper(a):") - 1 <= problem.location.line <= line_of("def helper(a):")
+
+
+@xdsl.jit
+def read_inside_kernel(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    # an odd index keeps the tile in a buffer of its own
+    v = tl.exp(tl.load(x + (i % B)) * 0) + tl.load(x + (i % B))
+    acc = v
+    for k in range(n):
+        if k % 2 == 0:
+            acc = acc + v
+    w = acc * 2
+    total = w
+    steps = 0
+    while steps < n:
+        total = total + w
+        steps += 1
+    tl.store(out + i, total)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_o19_initial_tile_that_the_loop_reads_too(run: Any, n: int) -> None:
+    x, out = np.arange(37, dtype=np.float32), np.zeros(37, np.float32)
+    run(read_inside_kernel, x, out, n, B=37)
+    np.testing.assert_array_equal(out, (x + 1) * (1 + (n + 1) // 2) * 2 * (n + 1))

@@ -190,12 +190,24 @@ def _split(values: list[tuple[Value, Value]]) -> tuple[list[tuple[Value, Value]]
     return tiles, [pair for pair in values if not isinstance(pair[1].type, TileType)]
 
 
-def _carry_in(writer: BlockWriter, inits: tuple[Value, ...], arguments: list[Value]) -> None:
-    """Variables and buffers of what a loop carries, holding the initial values."""
-    context = writer.context
+def _is_read_inside(step: ControlStep, value: Value) -> bool:
+    """True if the loop's own code reads the tile, in whatever iteration."""
+    for plan in step.regions:
+        inner = (part for part in plan.steps if not isinstance(part, ScalarStep))
+        if value in plan.yielded or any(value in part.closure.buffers for part in inner):
+            return True
+    return False
+
+
+def _carry_in(writer: BlockWriter, step: ControlStep, arguments: list[Value]) -> None:
+    """Variables and buffers of what a loop carries, holding the initial values.
+
+    A buffer that nothing reads any more, in the loop or after it, is taken over.
+    """
+    context, inits = writer.context, step.op.group("inits")
     tiles, scalars = _split(list(zip(inits, arguments, strict=True)))
     for init, argument in tiles:
-        if writer.ends_here(init) and inits.count(init) == 1:
+        if writer.ends_here(init) and inits.count(init) == 1 and not _is_read_inside(step, init):
             context.buffers[argument] = writer.owned.pop(init)
             continue
         buffer = new_buffer(context, argument)
@@ -238,7 +250,7 @@ def _write_for(writer: BlockWriter, step: ControlStep) -> None:
     context, op = writer.context, step.op
     block = op.region("body").block
     induction, *carried = block.arguments
-    _carry_in(writer, op.group("inits"), carried)
+    _carry_in(writer, step, carried)
     lower, upper, stride = (context.scalar(op.operand(name)) for name in ("lower", "upper", "step"))
     counter = context.names.fresh("step")
     c_type = scalar_c_type(induction.type)
@@ -284,7 +296,7 @@ def _write_while(writer: BlockWriter, step: ControlStep) -> None:
     context, op = writer.context, step.op
     before, after = (op.region(name).block for name in ("before", "after"))
     carried = before.arguments
-    _carry_in(writer, op.group("inits"), carried)
+    _carry_in(writer, step, carried)
     forwarded = after.arguments
     for value in forwarded:
         if isinstance(value.type, TileType):
