@@ -42,7 +42,7 @@ def guards(source: JitSource) -> tuple[Guard, ...]:
     the language.
     """
     found: dict[tuple[int, str], Guard] = {}
-    for reader, path in dependencies._reads(source):
+    for reader, path in dependencies.reads(source):
         names: Names = reader.globals
         if path[0] in reader.closure:
             names = CellNames(reader.closure[path[0]])

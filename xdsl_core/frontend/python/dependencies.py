@@ -18,8 +18,8 @@ from xdsl_core.language.values import constexpr, unwrap
 
 def dependency_key(source: JitSource) -> str:
     """The content hash of a function and of all it reaches; see JitSource.dependency_key."""
-    reads = _reads(source)
-    values = tuple(_value(read) for read in reads)
+    known_reads = reads(source)
+    values = tuple(_value(read) for read in known_reads)
     known = source.__dict__.get("_last_key")
     if known is not None and len(known[0]) == len(values) and all(map(_same, known[0], values)):
         return known[1]  # type: ignore[no-any-return]
@@ -42,7 +42,7 @@ def _same(left: Any, right: Any) -> bool:
     return type(left) is type(right) and isinstance(left, int | float | str) and left == right
 
 
-def _reads(source: JitSource) -> tuple[tuple[JitSource, tuple[str, ...]], ...]:
+def reads(source: JitSource) -> tuple[tuple[JitSource, tuple[str, ...]], ...]:
     """Every (function, dotted name) read by the function and the helpers it reaches."""
     known = source.__dict__.get("_reads")
     if known is None:
