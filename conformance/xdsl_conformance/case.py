@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Outcome
 
-PROFILES = ("smoke", "core", "tile", "full", "ext-atomics", "ext-fp8", "ext-dsa")
+LADDER = ("smoke", "core", "tile", "full")
+EXTENSIONS = ("ext-atomics", "ext-fp8", "ext-dsa")
+PROFILES = (*LADDER, *EXTENSIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One question to a backend.
 
-    `id` is stable over releases ("op/tile.add/f32.7"). `profile` is the smallest profile it belongs to: smoke < core <
-    tile < full, or an extension of its own. `run` asks it; it may take the process down with it. `labels` are for
-    matrices in reports: op, dtype.
+    `id` is stable over releases ("op/tile.add/f32.7"). `profile` is the smallest profile it belongs to:
+    smoke < core < tile < full, or an extension of its own. `run` asks it; it may take the process down with
+    it. `labels` are for matrices in reports: op, dtype. `source` is the text of the kernel for people, made
+    when a report needs it.
     """
 
     id: str
@@ -25,13 +28,14 @@ class Case:
     summary: str
     run: Callable[[Subject], Outcome] = field(repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict, compare=False)
+    source: Callable[[], str] | None = field(default=None, repr=False, compare=False)
 
 
 def in_profile(case: Case, wanted: str) -> bool:
-    """True if the case belongs to a profile: the ladder smoke < core < tile < full, or one extension
-    alone.
+    """True if the case belongs to a profile: the ladder smoke < core < tile < full, or one extension alone.
+
+    `full` takes the extensions along.
     """
-    ladder = PROFILES[:4]
-    if case.profile in ladder and wanted in ladder:
-        return ladder.index(case.profile) <= ladder.index(wanted)
-    return case.profile == wanted or (wanted == "full" and case.profile not in ladder)
+    if case.profile in LADDER and wanted in LADDER:
+        return LADDER.index(case.profile) <= LADDER.index(wanted)
+    return case.profile == wanted or (wanted == "full" and case.profile not in LADDER)

@@ -23,8 +23,8 @@ from xdsl_core.runtime.jit import JitFunction
 class Problem:
     """Inputs of one launch and what must come out.
 
-    `arguments` are passed in order; the arrays named in `expected` (by position) are compared. `expected` was computed in
-    float64 from the rounded inputs, `budget` is the allowed error by element, in the same shape.
+    `arguments` are passed in order; the arrays named in `expected` (by position) are compared. `expected` was
+    computed in float64 from the rounded inputs, `budget` is the allowed error by element, in the same shape.
     """
 
     grid: tuple[int, ...]

@@ -36,7 +36,8 @@ class Mismatch:
     def __str__(self) -> str:
         where = ", ".join(map(str, self.place))
         distance = "not comparable" if not np.isfinite(self.budgets) else f"{self.budgets:.3g} budgets off"
-        return f"{self.name}[{where}] is {self.got!r}, expected {self.expected!r}: {distance}; {self.wrong} wrong"
+        values = f"{self.got!r}, expected {self.expected!r}"
+        return f"{self.name}[{where}] is {values}: {distance}; {self.wrong} wrong"
 
 
 def is_float(array: Array) -> bool:

@@ -23,6 +23,7 @@ from xdsl_conformance.subject import Refused, Subject, is_refusal
 from xdsl_conformance.verdict import Outcome, Verdict
 from xdsl_core.diagnostics import XdslError
 from xdsl_core.interp import run
+from xdsl_core.ir import print_module
 from xdsl_core.ir.types import dtype_of, is_pointer, pointee_of
 from xdsl_core.opdef import Contraction, OpDef, Sample
 from xdsl_core.opdef.sampling import sample_types
@@ -50,7 +51,13 @@ def op_cases() -> Iterator[Case]:
                 f"{definition.name} on {', '.join(_texts(sample)) or 'nothing'}",
                 partial(ask, definition.name, number),
                 {"op": definition.name, "dtype": dtype},
+                partial(text_of, definition.name, number),
             )
+
+
+def text_of(op: str, number: int) -> str:
+    """The kernel of a sample as tile IR."""
+    return print_module(case_of(CORE[op], CORE[op].samples[number], seed=number).module)
 
 
 def dtype_label(definition: OpDef, sample: Sample) -> str:

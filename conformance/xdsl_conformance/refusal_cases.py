@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from xdsl_conformance.case import Case
-from xdsl_conformance.op_cases import GRID
+from xdsl_conformance.op_cases import GRID, text_of
 from xdsl_conformance.subject import Subject, is_refusal
 from xdsl_conformance.verdict import Outcome, Verdict
 from xdsl_core.diagnostics import CompilationError
@@ -26,6 +26,7 @@ def refusal_cases() -> Iterator[Case]:
                 f"a kernel with {definition.name} is refused where the op is denied",
                 partial(ask, definition.name),
                 {"op": definition.name},
+                partial(text_of, definition.name, 0),
             )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from xdsl_conformance.case import Case
 from xdsl_conformance.numerics import Array
-from xdsl_conformance.op_cases import GRID, prefilled
+from xdsl_conformance.op_cases import GRID, prefilled, text_of
 from xdsl_conformance.subject import Refused, Subject
 from xdsl_conformance.verdict import Outcome, Verdict
 from xdsl_core.ir.traits import Trait
@@ -33,6 +33,7 @@ def steadiness_cases() -> Iterator[Case]:
                     f"{definition.name} gives the same bits {question}",
                     partial(ask, definition.name, question),
                     {"op": definition.name},
+                    partial(text_of, definition.name, 0),
                 )
 
 
@@ -59,7 +60,7 @@ def ask(op: str, question: str, subject: Subject) -> Outcome:
 
 def _difference(case: SampleCase, first: dict[str, Array], other: dict[str, Array]) -> str:
     for name in case.outputs:
-        bits = [np.ascontiguousarray(arguments[name]).view(np.uint8) for arguments in (first, other)]
-        if not np.array_equal(*bits):
+        ours, theirs = (np.ascontiguousarray(found[name]).view(np.uint8) for found in (first, other))
+        if not np.array_equal(ours, theirs):
             return f"{name} differs between runs: {first[name]!r} and {other[name]!r}"
     return ""

@@ -32,8 +32,8 @@ class Verdict(str, Enum):
 class Outcome:
     """A verdict with its reason.
 
-    `budget_use` is the largest error in units of the budget (0 where nothing was compared), `detail` the text for people:
-    worst element, got, expected, inputs, seed.
+    `budget_use` is the largest error in units of the budget (0 where nothing was compared), `detail` the text
+    for people: worst element, got, expected, inputs, seed. `extra` may hold "source", the kernel's text.
     """
 
     verdict: Verdict

@@ -34,6 +34,7 @@ PACKAGES = sorted(
 )
 MODULES = sorted(module for package in PACKAGES for module in package.rglob("*.py"))
 LONGEST_MODULE = 500
+SUFFIXES = {".py", ".j2", ".c", ".h", ".toml", ".json", ".tile"}
 PROMISED = [
     "README.md",
     "ARCHITECTURE.md",
@@ -93,7 +94,8 @@ def test_module_says_what_it_is(module: Path) -> None:
 
 def test_no_reserved_name_is_used() -> None:
     groups = PROJECT["project"]["entry-points"]
-    assert set(groups) == {"xdsl_core.backends"}
+    assert {"xdsl_core.backends", "xdsl_core.commands"} <= set(groups)
+    assert not [name for name in groups if not name.startswith("xdsl_core.") and name != "pytest11"]
     assert "xdsl" not in PROJECT["project"]["scripts"]
     tops = {package.name for package in PACKAGES}
     assert not tops & {"xdsl", "backends", "conformance", "tests", "examples", "benchmarks"}
@@ -143,7 +145,7 @@ def test_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
         (Path(package.name) / path.relative_to(package)).as_posix()
         for package in PACKAGES
         for path in package.rglob("*")
-        if path.is_file() and (path.suffix in {".py", ".j2", ".c", ".h", ".toml"} or path.name == "py.typed")
+        if path.is_file() and (path.suffix in SUFFIXES or path.name == "py.typed")
     }
     assert shipped == expected
 

@@ -10,6 +10,7 @@ import typer
 
 from xdsl_core import __version__
 from xdsl_core.cli.commands import backends, cache, doctor, kernel, reference, run
+from xdsl_core.cli.extensions import ExtensibleGroup
 from xdsl_core.diagnostics import XdslError
 
 
@@ -17,6 +18,7 @@ def application() -> typer.Typer:
     """The command line as typer sees it."""
     app = typer.Typer(
         name="xdslc",
+        cls=ExtensibleGroup,
         help="One kernel language, one tile IR, many chips.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

@@ -12,7 +12,7 @@ from xdsl_conformance.kernel_case import KernelCase, Problem
 
 
 @xdsl.jit
-def add(x, y, out, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+def add(x, y, out, n, BLOCK: tl.constexpr):
     """out = x + y, with a tail."""
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offsets < n

@@ -101,4 +101,36 @@ with their titles.
 `xdslc backends NAME` lists the options of a backend.
 """,
     ),
+    "X0811": (
+        "a command of another package cannot be used",
+        """
+An installed package adds this command to `xdslc` (entry-point group xdsl_core.commands), but it could not be
+loaded: the error says why. Other commands are not affected. Update or remove the package.
+
+    [project.entry-points."xdsl_core.commands"]
+    acme-trace = "acme_backend.trace:command"      # a function with typer's annotations, or a typer.Typer
+""",
+    ),
+    "X0812": (
+        "there is no such conformance case or profile",
+        """
+`--id` takes the id of a case, or a pattern with * in it; `--profile` the name of a profile. The manifest lists
+all ids; the error suggests the nearest.
+
+    xdslc conformance cpu_c --id "op/tile.add/*"
+    xdslc conformance cpu_c --profile core --list
+""",
+    ),
+    "X0813": (
+        "the file is no report or no list of waivers",
+        """
+`xdslc report` reads the JSON that `xdslc conformance --json FILE` writes. A file of waivers is TOML, each with the
+id of a case (or a pattern), the reason, and the day on which the excuse ends:
+
+    [[waiver]]
+    case = "op/tile.dot/f16.*"
+    reason = "erratum 12: the matrix unit rounds twice"
+    expires = 2030-01-01
+""",
+    ),
 }
