@@ -1,0 +1,1 @@
+"""From lowered tile IR to the text of a Triton kernel."""

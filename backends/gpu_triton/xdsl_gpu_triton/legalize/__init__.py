@@ -1,0 +1,1 @@
+"""Passes that make tile IR something stock Triton can express, where that is exact."""
