@@ -50,6 +50,24 @@ def values_after_a_loop(x, n):
 
 
 @kernel("x: *f32, n: i32")
+def values_that_an_iteration_loses(x, n):
+    j = 5
+    for i in range(0, n):  # error: X0127: j has no value after its loop
+        tl.store(x + j, 0.0)
+        for j in range(0, 2):
+            tl.store(x + j, 1.0)
+    m = n
+    while m > 0:  # error: X0127: use another name for m
+        for m in range(0, 2):
+            pass
+    k = 5
+    for i in range(0, n):
+        for k in range(0, 2):
+            tl.store(x + k, 1.0)
+    tl.store(x, k)  # error: X0127: the loop counts in
+
+
+@kernel("x: *f32, n: i32")
 def iterates(x, n):
     for v in (1.0, 2.0):  # error: X0128: tl.static_range(len(values))
         tl.store(x, v)

@@ -177,6 +177,20 @@ def copies_in_a_loop(a, b):
     return a * 100 + b * 10 + c
 
 
+def reused_loop_variable(a, b):
+    j = 5
+    total = j
+    for i in range(a + 3):
+        for j in range(b + 2):
+            total += i * j
+    n = a
+    while n < 3:
+        for j in range(2):
+            total += j
+        n += 1
+    return total
+
+
 FUNCTIONS = [value for name, value in list(globals().items()) if getattr(value, "__module__", "") == __name__]
 FUNCTIONS = [function for function in FUNCTIONS if callable(function)]
 

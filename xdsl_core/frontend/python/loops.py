@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl_core import ops
@@ -16,7 +16,7 @@ from xdsl_core.frontend.python.frame import Frame, name_values, stored_names
 from xdsl_core.frontend.python.merging import flatten, form, rebuild, same
 from xdsl_core.frontend.python.problems import Broken, Unusable
 from xdsl_core.frontend.python.source import MISSING
-from xdsl_core.ir import Block, Region, Value
+from xdsl_core.ir import Block, Region, Trait, Value
 from xdsl_core.ir.types import Type, dtype_of
 from xdsl_core.language import iterators
 from xdsl_core.language.builtin import run_time_value
@@ -34,12 +34,14 @@ class Carried:
     """Variables that a loop hands from one iteration to the next, with their values before it.
 
     `fixed` are compile-time variables that the body assigns too, `definitions` says where all got their
-    values.
+    values. `lost` are variables that mean nothing after an iteration, and that no iteration reads before it
+    sets them.
     """
 
     values: dict[str, Any]
     fixed: dict[str, Any]
     definitions: dict[str, Location]
+    lost: dict[str, Unusable] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[tensor]:
@@ -256,21 +258,26 @@ def _iterate(frame: Frame, node: ast.For | ast.While) -> None:
 
 
 def _last_values(
-    frame: Frame, node: ast.stmt, carried: Carried, arguments: Sequence[Value]
+    frame: Frame, node: ast.stmt, carried: Carried, *arguments: Sequence[Value]
 ) -> dict[str, list[tensor]]:
     """What one iteration hands to the next, by variable.
 
-    Reports variables that change their type, and compile-time ones that change at all.
+    `arguments` are the values that an iteration starts with, in the block it ends and in others. Reports
+    variables that change their type, and compile-time ones that change at all.
     """
     for name, value in carried.fixed.items():
         now = frame.variables.get(name, MISSING)
         if not isinstance(now, Broken) and not same(now, value):
             _report_changed_constant(frame, node, name, carried)
     found: dict[str, list[tensor]] = {}
-    given = iter(arguments)
+    given = zip(*arguments, strict=True)
     for name, initial in carried.values.items():
-        own = [tensor(next(given)) for _ in flatten(initial)]
+        starts = [next(given) for _ in flatten(initial)]
+        own = [tensor(values[0]) for values in starts]
         now = frame.variables[name]
+        if isinstance(now, Unusable) and not any(_is_read(value) for values in starts for value in values):
+            carried.lost[name], found[name] = now, own
+            continue
         if isinstance(now, bool | int | float):
             now = to_tensor(frame.context, now)
         found[name] = flatten(now)
@@ -278,6 +285,11 @@ def _last_values(
             _report_changed_type(frame, node, name, carried, now)
             found[name] = own
     return found
+
+
+def _is_read(value: Value) -> bool:
+    """Whether a block does something with its argument other than handing it on."""
+    return any(not (op.has(Trait.TERMINATOR) and op.block is value.owner) for op in value.users)
 
 
 def _first_definition(frame: Frame, carried: Carried, name: str) -> Location:
@@ -290,8 +302,17 @@ def _report_changed_type(frame: Frame, node: ast.stmt, name: str, carried: Carri
     initial = carried.values[name]
     where = frame.definitions.get(name) or frame.locate(node)
     if isinstance(now, Unusable):
-        problem = error("X0127", f"{name} may have no value at the end of the loop", location=where)
-        problem = problem.with_note("note", now.diagnostic.message)
+        problem = error(
+            "X0127",
+            f"{name} may have no value when this loop comes round again",
+            location=frame.locate(node),
+            label=now.diagnostic.message,
+            help=f"use another name for {name} inside the loop, or give it a value at the end",
+        )
+        for note in now.diagnostic.notes:
+            problem = (
+                problem if note.kind == "help" else problem.with_note(note.kind, note.text, note.location)
+            )
     else:
         cast_to = repr(flatten(initial)[0].dtype)
         problem = error(
@@ -341,6 +362,7 @@ def _leave(frame: Frame, node: ast.stmt, carried: Carried, inside: dict[str, Loc
     """After the loop: carried variables were last set inside it, and those that began there have no value."""
     for name in carried.values:
         frame.definitions[name] = inside.get(name, frame.locate(node))
+    frame.variables.update(carried.lost)
     for name in stored_names(frame, node):
         if name not in frame.variables:
             frame.variables[name] = Unusable(
@@ -369,7 +391,7 @@ def run_while(frame: Frame, node: ast.While, rest: Rest) -> None:
     with frame.context.builder.at(after):
         carried.bind(frame, after.arguments)
         _iterate(frame, node)
-        last = _last_values(frame, node, carried, after.arguments)
+        last = _last_values(frame, node, carried, after.arguments, before.arguments)
         frame.context.build(ops.Yield, [one for values in last.values() for one in values])
     inside = frame.definitions
     frame.variables, frame.definitions = outer
