@@ -1,4 +1,4 @@
-"""Random kernels that are about memory: strides, masks, wrapped and looked-up indexes, loops, in-place updates.
+"""Random kernels about memory: strides, masks, wrapped and looked-up indexes, loops, in-place updates.
 
 Every result is defined and the same in any order of evaluation: floats are only added, multiplied and
 compared, stores of one tile never meet, and what a mask leaves undefined is replaced before it is used.
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from tests.property.programs import Writer
 from xdsl_core import dtypes, ops
-from xdsl_core.dtypes import DType
 from xdsl_core.ir import BOOL, Block, Builder, Function, Module, PointerType, Region, ScalarType, Type, Value
 from xdsl_core.ir.types import dtype_of, tile_or_scalar
 
@@ -245,9 +244,8 @@ class AccessWriter(Writer):
         """
         stride, pitch = self.parameters["stride"], self.parameters["pitch"]
         if not distinct:
-            return tuple(self.pick((*READ_STRIDES, stride, PITCH)) for _ in shape[1:]) + (
-                self.pick((*READ_STRIDES, stride)),
-            )
+            outer = (self.pick((*READ_STRIDES, stride, PITCH)) for _ in shape[1:])
+            return (*outer, self.pick((*READ_STRIDES, stride)))
         if len(shape) == 1:
             return (self.pick((1, 1, -1, 2, pitch)),)
         # an index may be any permutation of the first 64 numbers, or moved by up to 40

@@ -59,6 +59,25 @@ class Access:
         parts = self.offset.split(dim)
         return None if parts is None else parts[0]
 
+    def is_injective(self, shape: tuple[int, ...]) -> bool:
+        """True if it is certain that no two lanes of a tile of this shape have the same address.
+
+        Each stride has to be a number, and larger than all that the smaller ones reach together.
+        """
+        reach = 0
+        steps = []
+        for dim, extent in enumerate(shape):
+            stride = self.stride(dim)
+            if stride is None or stride.constant is None:
+                return False
+            if extent > 1:
+                steps.append((abs(stride.constant), extent))
+        for step, extent in sorted(steps):
+            if step <= reach:
+                return False
+            reach += step * (extent - 1)
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Irregular:

@@ -18,7 +18,7 @@ from xdsl_core.ops.harness import SampleCase
 Array = Any  # numpy.ndarray
 
 _FREE_SIGN = re.compile(r"sign of (a )?zero|zeros of both signs", re.IGNORECASE)
-# What the interpreter's own float64 arithmetic may be off, in units of the last place (see ops/test_accuracy).
+# What the interpreter's own float64 arithmetic may be off, in ulp (tests/unit/ops/test_accuracy.py).
 _ORACLE = 1.6
 
 
@@ -35,7 +35,9 @@ def complaint(
         bad = np.flatnonzero(~_within(definition, got[name], expected[name], allowed))
         if bad.size:
             place = bad[0]
-            return f"{name}[{place}] is {got[name][place]!r}, not {expected[name][place]!r} ({bad.size} wrong)"
+            return (
+                f"{name}[{place}] is {got[name][place]!r}, not {expected[name][place]!r} ({bad.size} wrong)"
+            )
     return ""
 
 

@@ -14,7 +14,7 @@ from xdsl_core.ir.types import dtype_of, is_pointer, pointee_of
 from xdsl_core.opdef import OpDef, Sample
 from xdsl_core.opdef.sampling import family, sample_types
 from xdsl_core.ops import CORE
-from xdsl_core.ops.harness import SampleCase, case_of, is_runnable
+from xdsl_core.ops.harness import case_of, is_runnable
 
 pytestmark = pytest.mark.compiler
 

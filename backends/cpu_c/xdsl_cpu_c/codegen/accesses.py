@@ -15,7 +15,7 @@ from xdsl_core.analysis.polynomial import Lane, Monomial, Opaque, Polynomial, Un
 from xdsl_core.dtypes import DType, f32
 from xdsl_core.ir import Op, Value, pointee_of
 from xdsl_cpu_c.codegen.context import Buffer, literal
-from xdsl_cpu_c.codegen.lanewise import Lanes, vector_name
+from xdsl_cpu_c.codegen.lanes import Lanes, vector_name
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, is_narrow_float, register_of
 
 if TYPE_CHECKING:

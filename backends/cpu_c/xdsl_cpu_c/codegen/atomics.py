@@ -7,7 +7,7 @@ from types import MappingProxyType
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, pointee_of
 from xdsl_cpu_c.codegen.context import Context
-from xdsl_cpu_c.codegen.lanewise import round_to
+from xdsl_cpu_c.codegen.conversions import round_to
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, is_narrow_float, register_of
 
 _COMBINE: MappingProxyType[str, str] = MappingProxyType(

@@ -66,10 +66,16 @@ def _axis_extents(op: Op) -> tuple[int, int, int]:
 
 
 def _walk(
-    context: Context, op: Op, target: Target, step: Callable[[list[str], list[str]], list[str]], *, scan: bool
+    context: Context,
+    op: Op,
+    target: Target,
+    step: Callable[[list[str], list[str]], list[str]],
+    *,
+    scan: bool,
+    finish: Callable[[str], str] = str,
 ) -> None:
     """Loops over everything but the axis, and along it; `step(accumulated, next)` gives the combined
-    values.
+    values, `finish` what becomes of one that is a result.
     """
     outer, extent, inner = _axis_extents(op)
     scalar_results = not isinstance(op.results[0].type, TileType)
@@ -92,7 +98,7 @@ def _walk(
             start = _element(context, value, f"({o} * {extent} + {first}) * {inner} + {i}")
             lines.add(f"{_element_type(value)} {total} = {start};")
         if scan:
-            _put(context, op, totals, f"({o} * {extent} + {first}) * {inner} + {i}")
+            _put(context, op, list(map(finish, totals)), f"({o} * {extent} + {first}) * {inner} + {i}")
         head = f"{k} = {extent - 2}; {k} >= 0; --{k}" if reverse else f"{k} = 1; {k} < {extent}; ++{k}"
         with lines.block(f"for (int64_t {head})"):
             place = f"({o} * {extent} + {k}) * {inner} + {i}"
@@ -109,9 +115,9 @@ def _walk(
             for total, name in zip(totals, spare, strict=True):
                 lines.add(f"{total} = {name};")
             if scan:
-                _put(context, op, totals, place)
+                _put(context, op, list(map(finish, totals)), place)
         if not scan:
-            _put(context, op, totals, f"{o} * {inner} + {i}")
+            _put(context, op, list(map(finish, totals)), f"{o} * {inner} + {i}")
 
 
 def _put(context: Context, op: Op, totals: list[str], place: str) -> None:
@@ -135,10 +141,13 @@ def _cumulative(function: str) -> Callable[[Context, Op, Target], None]:
         element = dtype_of(op.operands[0].type)
 
         def step(held: list[str], new: list[str]) -> list[str]:
-            text = context.call(f"{register_of(element)}_{function}", held[0], new[0])
-            return [context.call(f"round_{element.name}_f32", text) if is_narrow_float(element) else text]
+            return [context.call(f"{register_of(element)}_{function}", held[0], new[0])]
 
-        _walk(context, op, target, step, scan=True)
+        def finish(total: str) -> str:
+            # only results are rounded: a sum of many equal terms would stop growing
+            return context.call(f"round_{element.name}_f32", total) if is_narrow_float(element) else total
+
+        _walk(context, op, target, step, scan=True, finish=finish)
 
     return write
 

@@ -11,6 +11,7 @@ from xdsl_core.ir import Op, TileType, Trait, Value, dtype_of
 from xdsl_cpu_c import dot as kernels
 from xdsl_cpu_c.codegen.accesses import LARGER, SMALLER
 from xdsl_cpu_c.codegen.context import Buffer, Context
+from xdsl_cpu_c.codegen.dot_edges import write_beyond_columns, write_beyond_rows
 from xdsl_cpu_c.codegen.dot_operands import Guard, MemoryOperand, memory_operands
 from xdsl_cpu_c.codegen.index_text import index_text
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, buffer_element
@@ -73,6 +74,11 @@ def _tile(
     pointer, step = _lhs(context, op.operand("lhs"), lhs, rows, depth, kind)
     name = _kernel(context, m, n, k, kind)
     lines.add(f"{name}({buffer.name}, {n}, {pointer}, {step}, {panels}, {rows}, {columns}, {depth});")
+    if kind != "i32" and rows != str(m):
+        write_beyond_rows(context, name, kind, (m, n, k), (buffer.name, panels, rows, columns, depth))
+    if kind != "i32" and columns != str(n):
+        arguments = (buffer.name, pointer, step, rows, columns, depth)
+        write_beyond_columns(context, name, kind, (m, n, k), arguments)
 
 
 def _kernel(context: Context, m: int, n: int, k: int, kind: str) -> str:

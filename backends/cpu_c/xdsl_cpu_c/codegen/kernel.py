@@ -8,13 +8,14 @@ from typing import Any
 
 from xdsl_core.analysis.index_analysis import IndexAnalysis
 from xdsl_core.backend import Source
+from xdsl_core.dtypes import DType
 from xdsl_core.ir import Function, Module, Op, PointerType, TokenType, Trait, Value
 from xdsl_cpu_c import dot as kernels
 from xdsl_cpu_c.build import OVERLAPPING
 from xdsl_cpu_c.codegen.blocks import write_block
 from xdsl_cpu_c.codegen.context import Context, scalar_c_type
 from xdsl_cpu_c.codegen.memory_order import MemoryOrder, parameter_of
-from xdsl_cpu_c.codegen.op_tables import C_TYPES
+from xdsl_cpu_c.codegen.op_tables import C_TYPES, is_narrow_float
 from xdsl_cpu_c.codegen.plan import Planner
 from xdsl_cpu_c.codegen.writer import Lines
 from xdsl_cpu_c.vector import prelude
@@ -120,6 +121,13 @@ def _slot(value: Value, read: bool, written: bool) -> dict[str, Any]:
     return {"name": value.name, "kind": kind, "bits": element.bits, "signed": element.is_signed}
 
 
+def _number(context: Context, element: DType, double: str) -> str:
+    """A parameter's number in its register, rounded once from a double."""
+    if not is_narrow_float(element):
+        return f"({C_TYPES[element.name]}){double}"
+    return context.call(f"round_{element.name}_f32", context.call("odd_f64_f32", double))
+
+
 def _parameter_loads(context: Context, function: Function) -> list[str]:
     """Declarations that read the parameters from the launch slots."""
     lines = []
@@ -137,6 +145,6 @@ def _parameter_loads(context: Context, function: Function) -> list[str]:
         c_type = scalar_c_type(type)
         text = f"({c_type}){slot}"
         if type.element.is_float:
-            text = f"({c_type})((union {{ uint64_t bits; double value; }}){{{slot}}}).value"
+            text = _number(context, type.element, f"((union {{ uint64_t bits; double value; }}){{{slot}}}).value")
         lines.append(f"const {c_type} {name} = {text};")
     return lines

@@ -35,16 +35,20 @@ class MemoryOrder:
         return not self.distinct
 
     def same_lanes(self, first: Op, second: Op) -> bool:
-        """True if lane i of one touches just what lane i of the other touches."""
+        """True if lane i of one touches what lane i of the other touches, and no other lane does."""
         left, right = self.access(first), self.access(second)
         if isinstance(left, Irregular) or isinstance(right, Irregular):
-            return first.operand("pointer") is second.operand("pointer")
-        shapes = (first.operand("pointer").type.shape, second.operand("pointer").type.shape)
-        return left.base is right.base and left.offset == right.offset and shapes[0] == shapes[1]
+            return False
+        shape = first.operand("pointer").type.shape
+        same = left.base is right.base and left.offset == right.offset
+        return same and shape == second.operand("pointer").type.shape and left.is_injective(shape)
 
-    def hazard(self, first: Op, second: Op) -> bool:
-        """True if running the two lane by lane in one loop could differ from one after the other."""
-        return self.may_overlap(first, second) and not self.same_lanes(first, second)
+    def hazard(self, first: Op, second: Op, *, at: bool = True) -> bool:
+        """True if running the two lane by lane in one loop could differ from one after the other.
+
+        `at` says that the first is evaluated at the loop's own lanes.
+        """
+        return self.may_overlap(first, second) and not (at and self.same_lanes(first, second))
 
     def written_between(self, load: Op, block: Block, position: int) -> bool:
         """True if something after `load`, before `position` of its block, may write what it reads."""

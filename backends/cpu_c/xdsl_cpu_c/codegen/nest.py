@@ -19,7 +19,8 @@ from xdsl_core.ir import Op, PointerType, TileType, Value, element_of
 from xdsl_cpu_c.codegen import accesses
 from xdsl_cpu_c.codegen.context import Buffer, Context, hint_of, literal, register_element
 from xdsl_cpu_c.codegen.index_text import index_text
-from xdsl_cpu_c.codegen.lanewise import Lanes, expression, splat
+from xdsl_cpu_c.codegen.lanes import Lanes
+from xdsl_cpu_c.codegen.lanewise import expression, splat
 from xdsl_cpu_c.codegen.op_tables import C_TYPES
 from xdsl_cpu_c.codegen.steps import Closure
 from xdsl_cpu_c.codegen.writer import Lines

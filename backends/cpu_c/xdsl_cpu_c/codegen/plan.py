@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl_core.analysis.access import Irregular
-from xdsl_core.analysis.polynomial import Opaque, Polynomial, Uniform
+from xdsl_core.analysis.polynomial import Opaque, Uniform
 from xdsl_core.ir import Block, Function, Op, TileType, Trait, Value
 from xdsl_core.ops import Broadcast, Dot, ExpandDims, Load, Permute, Reshape, Splat, Store
 from xdsl_cpu_c.codegen.cost import REPEAT_LIMIT, own_cost
@@ -68,41 +68,52 @@ class Planner:
 
     def closure_of(self, values: Iterable[Value], root: Value | None = None) -> Closure:
         """What evaluating `values` lane by lane reads; `root` is evaluated even if it has a buffer."""
-        closure, pending = Closure(), list(values)
+        closure = Closure()
+        pending = [(value, True) for value in values]
+        seen: set[tuple[Value, bool]] = set()
         while pending:
-            value = pending.pop()
-            if value in closure.inline:
+            value, straight = pending.pop()
+            if (value, straight) in seen or (value, False) in seen:
                 continue
+            seen.add((value, straight))
             op = value.defining_op
             if not is_tile(value):
                 closure.scalars[value] = None
             elif op is None or not is_inline(op) or (value in self.materialised and value is not root):
-                closure.buffers[value] = None
+                closure.add_buffer(value, straight)
             else:
                 closure.inline[value] = None
                 if op.definition is Load:
-                    closure.loads[op] = None
-                    pending += self.access_inputs(op)
+                    closure.add_load(op, straight)
+                    inputs = self._access_inputs(op)
                 else:
-                    pending += op.operands
+                    inputs = [(operand, op.definition is not Permute) for operand in op.operands]
+                pending += [(operand, straight and same) for operand, same in inputs]
         return closure
 
     def access_inputs(self, op: Op) -> list[Value]:
         """The values that the address, the mask and the fill of a load or store need."""
+        return [value for value, _ in self._access_inputs(op)]
+
+    def _access_inputs(self, op: Op) -> list[tuple[Value, bool]]:
+        """The same values, and whether each is evaluated at the lanes of the access itself."""
         access = self.order.access(op)
         other = op.group("other") if "other" in (slot.name for slot in op.definition.operand_schema) else ()
         mask = op.group("mask")
         if isinstance(access, Irregular):
-            return [op.operand("pointer"), *mask, *other]
-        found = [access.base, *_symbol_values(access.offset), *other]
+            return [(value, True) for value in (op.operand("pointer"), *mask, *other)]
+        found = [access.base, *other]
+        polynomials = [access.offset]
         if access.bounds is None:
-            return [*found, *mask]
-        for limits in access.bounds.upper.values():
-            for limit in limits:
-                found += _symbol_values(limit)
-        for limit in access.bounds.negative:
-            found += _symbol_values(limit)
-        return [*found, *access.bounds.conditions]
+            found += mask
+        else:
+            polynomials += [limit for limits in access.bounds.upper.values() for limit in limits]
+            polynomials += access.bounds.negative
+            found += access.bounds.conditions
+        symbols = [symbol for polynomial in polynomials for symbol in polynomial.symbols()]
+        return [(value, True) for value in found] + [
+            (symbol.value, _in_order(symbol)) for symbol in symbols if isinstance(symbol, Uniform | Opaque)
+        ]
 
     def force_if_inline(self, value: Value) -> None:
         """Give `value` a buffer unless its defining op gives it one anyway."""
@@ -203,8 +214,9 @@ class Planner:
         return self._positions[self._ancestor(block, home)][1]
 
 
-def _symbol_values(polynomial: Polynomial) -> list[Value]:
-    return [symbol.value for symbol in polynomial.symbols() if isinstance(symbol, Uniform | Opaque)]
+def _in_order(symbol: Uniform | Opaque) -> bool:
+    """True unless looked-up lanes are found at other lanes than they are used at."""
+    return isinstance(symbol, Uniform) or all(dim in (-1, own) for own, dim in enumerate(symbol.dims))
 
 
 class _BlockPlanner:
@@ -269,18 +281,23 @@ class _BlockPlanner:
         made = {value for other in nest.roots if other.kind == "reduce" for value in other.op.results}
         if shape != nest.shape or made & {*closure.buffers, *closure.scalars}:
             return False
-        order = self.planner.order
-        if any(order.hazard(load, store) for load in closure.loads for store in nest.stores):
+        here = {other.op.result for other in nest.roots if other.kind == "materialise"}
+        if any(value in here and not straight for value, straight in closure.buffers.items()):
+            return False
+        hazard = self.planner.order.hazard
+        if any(hazard(load, store, at=at) for load, at in closure.loads.items() for store in nest.stores):
             return False
         if root.kind == "store":
-            accesses = (*nest.closure.loads, *nest.stores)
-            return not any(order.hazard(access, root.op) for access in accesses)
+            loads = nest.closure.loads.items()
+            return not any(hazard(load, root.op, at=at) for load, at in loads) and not any(
+                hazard(store, root.op) for store in nest.stores
+            )
         return True
 
     def _check_own_loads(self, store: Op, closure: Closure) -> None:
         """A store may not overwrite lanes that its own deferred loads have yet to read."""
-        for load in closure.loads:
-            if self.planner.order.hazard(load, store):
+        for load, straight in closure.loads.items():
+            if self.planner.order.hazard(load, store, at=straight):
                 self.planner.force(load.result)
 
     def _buffer_step(self, op: Op, position: int) -> None:
@@ -302,10 +319,10 @@ class _BlockPlanner:
         plans = tuple(self.planner._block(block) for region in op.regions for block in region.blocks)
         closure = self.planner.closure_of(op.operands)
         for plan in plans:
-            for step in plan.steps:
-                if not isinstance(step, ScalarStep):
-                    closure.buffers.update(step.closure.buffers)
-            closure.buffers.update({value: None for value in plan.yielded if is_tile(value)})
+            read = [step.closure for step in plan.steps if not isinstance(step, ScalarStep)]
+            for value in (*(value for other in read for value in other.buffers), *plan.yielded):
+                if is_tile(value):
+                    closure.add_buffer(value, False)
         self.planner.consume(closure, op, self.block, position)
         self.plan.steps.append(ControlStep(op, plans, closure))
 

@@ -10,7 +10,8 @@ from xdsl_core.dtypes import DType, f32, f64
 from xdsl_core.ir import Op, TileType, Value, dtype_of
 from xdsl_cpu_c.codegen import accesses
 from xdsl_cpu_c.codegen.context import hint_of, literal, scalar_c_type
-from xdsl_cpu_c.codegen.lanewise import Lanes, round_to, vector_name
+from xdsl_cpu_c.codegen.conversions import round_to
+from xdsl_cpu_c.codegen.lanes import Lanes, vector_name
 from xdsl_cpu_c.codegen.nest import Index, NestWriter
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, REDUCTIONS, Reduction, is_narrow_float, register_of
 
@@ -178,9 +179,12 @@ def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
     if not row.tracks_index:
         function, _ = _functions(op, row)
         joined = call(f"{prefix}_{function}", held, value)
-        if is_narrow_float(element):
-            joined = round_to(nest.context, element.name, joined, nest.lanes)
         name = nest.emit(inner, prefix, f"{first} ? {value} : {joined}", "joined")
+        if is_narrow_float(element) and axis in nest.variables:
+            # rounded once, at the end: a sum of many equal terms would stop growing
+            last = f"{nest.variables[axis]} == {nest.shape[axis] - 1}"
+            rounded = round_to(nest.context, element.name, name, nest.lanes)
+            name = nest.emit(inner, prefix, f"{last} ? {rounded} : {name}", "joined")
         result = Lanes(name, nest.lanes, register, element.is_bool)
         accesses.write_buffer(nest, nest.context.buffers[op.results[0]], index, result)
         return

@@ -11,18 +11,30 @@ from xdsl_core.ir import Op, Value
 
 @dataclass(slots=True)
 class Closure:
-    """What evaluating one root reads: inline values, buffers, scalars and deferred loads."""
+    """What evaluating one root reads: inline values, buffers, scalars and deferred loads.
+
+    Of buffers and loads it says whether they are read at the loop's own lanes alone: not so where a
+    permutation lies in between.
+    """
 
     inline: dict[Value, None] = field(default_factory=dict)
-    buffers: dict[Value, None] = field(default_factory=dict)
+    buffers: dict[Value, bool] = field(default_factory=dict)
     scalars: dict[Value, None] = field(default_factory=dict)
-    loads: dict[Op, None] = field(default_factory=dict)
+    loads: dict[Op, bool] = field(default_factory=dict)
 
     def merge(self, other: Closure) -> None:
         self.inline.update(other.inline)
-        self.buffers.update(other.buffers)
         self.scalars.update(other.scalars)
-        self.loads.update(other.loads)
+        for value, straight in other.buffers.items():
+            self.add_buffer(value, straight)
+        for load, straight in other.loads.items():
+            self.add_load(load, straight)
+
+    def add_buffer(self, value: Value, straight: bool) -> None:
+        self.buffers[value] = straight and self.buffers.get(value, True)
+
+    def add_load(self, load: Op, straight: bool) -> None:
+        self.loads[load] = straight and self.loads.get(load, True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,20 @@ ARGUMENT = """
 *value = F.h{extreme}(x);
 F best = F.splat(*value);
 M found = F.eq(x, best);{nan}
-return M.hmin(M.select(found, index, M.splat(INT32_MAX)));
+int32_t first = M.hmin(M.select(found, index, M.splat(INT32_MAX)));{zero}
+return first;
 """
 ARGUMENT_NAN = "\nfound = M.or(found, M.and(F.isnan(x), F.isnan(best)));"
+# Zeros of both signs are equal: the value is that of the lane that won.
+ARGUMENT_ZERO = """
+if (*value == 0)
+    *value = F.hsum(F.select(M.and(found, M.eq(index, M.splat(first))), x, F.splat(-0.0)));"""
 
 
 def _argument(extreme: str, vector: Vector) -> str:
-    nan = ARGUMENT_NAN if vector.element.kind == "f" else ""
-    body = body_for(vector, ARGUMENT.format(extreme=extreme, nan=nan))
+    floats = vector.element.kind == "f"
+    nan, zero = (ARGUMENT_NAN, ARGUMENT_ZERO) if floats else ("", "")
+    body = body_for(vector, ARGUMENT.format(extreme=extreme, nan=nan, zero=zero))
     arguments = [f"{vector.c} x", f"{vector.mask.c} index", f"{vector.element.c} *value"]
     return function("int32_t", f"{vector.name}_harg{extreme}", arguments, body)
 

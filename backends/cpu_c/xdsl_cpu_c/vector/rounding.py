@@ -1,8 +1,9 @@
-"""An f32 from a number with more bits, rounded to odd or toward zero instead of to the nearest.
+"""A float from a number with more bits, rounded to odd or toward zero instead of to the nearest.
 
 Rounding to odd takes the neighbour whose last bit is 1; rounding that again to fewer bits is as good as
 rounding once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
-rounding to odd", 2008). Both start from the nearest f32 and step back where it lies further from zero.
+rounding to odd", 2008). To an f32 both start from the nearest one and step back where it lies further from
+zero; an f64 toward zero comes from the 53 highest bits alone.
 """
 
 from __future__ import annotations
@@ -33,7 +34,14 @@ VECTOR_LAST = {
 FITTED = "x ^ ((x ^ ((x & ~4095) | ((((x & 4095) + 4095) >> 1) & 2048))) & -((({top} >> 53) + 2047) >> 11))"
 TOP = {"i64": "(x ^ (x >> 63))", "u64": "x"}
 
-SOURCES = {"odd": ("f64", "i32", "u32", "i64", "u64"), "truncate": ("f64",)}
+SOURCES = ("f64", "i32", "u32", "i64", "u64")
+
+HIGHEST_BITS = """
+const uint64_t size = {size};
+const int extra = size >> 53 ? 11 - __builtin_clzll(size) : 0;
+const double whole = (double)(size >> extra << extra);
+return {signed};"""
+SIGNED = {"i64": ("x < 0 ? -(uint64_t)x : (uint64_t)x", "x < 0 ? -whole : whole"), "u64": ("x", "whole")}
 
 
 def _from_f64(verb: str, vector: Vector) -> str:
@@ -65,11 +73,31 @@ def _rounding(verb: str, vector: Vector) -> str:
     return function(target.c, f"{verb}_{vector.name}_{target.name}", [f"{vector.c} x"], body)
 
 
+def _highest_bits(vector: Vector) -> str:
+    """truncate_SOURCE_f64 of a 64-bit integer; vectors lane by lane."""
+    element, target = vector.element, vector.of("f64")
+    name = f"truncate_{vector.name}_{target.name}"
+    if vector.lanes == 1:
+        size, signed = SIGNED[element.name]
+        return function(target.c, name, [f"{vector.c} x"], HIGHEST_BITS.format(size=size, signed=signed))
+    body = f"""\
+{element.c} xs[{vector.lanes}];
+double ys[{vector.lanes}];
+store_{element.name}_{vector.name}(xs, x);
+for (int k = 0; k < {vector.lanes}; ++k)
+    ys[k] = truncate_{element.name}_f64(xs[k]);
+return load_f64_{target.name}(ys);"""
+    return function(target.c, name, [f"{vector.c} x"], body)
+
+
 def definitions() -> Iterator[Definition]:
-    """odd_SOURCE_f32 and truncate_f64_f32, for every lane count."""
+    """odd_SOURCE_f32, truncate_SOURCE_f32 and truncate_SOURCE_f64, for every lane count."""
     for lanes in (1, *LANES):
-        for verb, sources in SOURCES.items():
-            for source in sources:
-                vector = Vector(ELEMENTS[source], lanes)
+        for source in SOURCES:
+            vector = Vector(ELEMENTS[source], lanes)
+            for verb in SCALAR_LAST:
                 name = f"{verb}_{vector.name}_{vector.of('f32').name}"
                 yield Definition(name, partial(_rounding, verb, vector))
+            if source in SIGNED:
+                name = f"truncate_{vector.name}_{vector.of('f64').name}"
+                yield Definition(name, partial(_highest_bits, vector))
