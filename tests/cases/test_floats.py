@@ -259,3 +259,42 @@ def test_o08_arithmetic_rounds_after_every_step(run: Any, dtype: Any) -> None:
     run(narrow_arithmetic_kernel, x, y, out, n, B=64)
     expected = np.concatenate([x + y, x * y, x - y, -x, (x + y) * x, ((x + y) * x)[:1]])
     np.testing.assert_array_equal(out.astype(np.float32), expected.astype(np.float32))
+
+
+@xdsl.jit
+def scalars_kernel(
+    out, a: tl.float16, b: tl.bfloat16, c: tl.float32, d: tl.float64, e: tl.int8, f: tl.uint64, g: tl.int1
+):
+    tl.store(out, a)
+    tl.store(out + 1, b)
+    tl.store(out + 2, c)
+    tl.store(out + 3, d)
+    tl.store(out + 4, e)
+    tl.store(out + 5, f)
+    tl.store(out + 6, g)
+    tl.store(out + 7, a + 1)
+    tl.store(out + 8, e * 2)
+    tl.store(out + 9, f // 2)
+
+
+def test_o08_scalar_arguments_are_numbers_of_their_type(run: Any) -> None:
+    third = 1 / 3
+    for value, integer, large, flag in ((third, 100, 2**64 - 1, True), (1 + 2**-8 + 2**-40, -128, 0, False)):
+        out = np.zeros(10, np.float64)
+        run(scalars_kernel, out, value, value, value, value, integer, large, flag)
+        half = np.float16(value)
+        brain = ml_dtypes.bfloat16(third) if value == third else 1 + 2.0**-7
+        doubled = np.array(integer * 2).astype(np.int8)
+        expected = [
+            half,
+            brain,
+            np.float32(value),
+            value,
+            integer,
+            large,
+            flag,
+            half + np.float16(1),
+            doubled,
+            large // 2,
+        ]
+        assert out.tolist() == [float(number) for number in expected]

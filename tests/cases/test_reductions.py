@@ -340,3 +340,21 @@ def test_o27_shapes_of_odd_extents(run: Any, dtype: Any, shape: tuple[int, int])
     np.testing.assert_array_equal(
         out.astype(np.float64), [np.ravel(part).astype(np.float64) for part in expected]
     )
+
+
+@xdsl.jit
+def equal_terms_kernel(x, out, M: tl.constexpr, N: tl.constexpr):
+    r, c = tl.arange(0, M), tl.arange(0, N)
+    v = tl.load(x + r[:, None] * N + c[None, :])
+    tl.store(out + c, tl.sum(v, axis=0))
+    last = tl.where(r[:, None] == M - 1, tl.cumsum(v, axis=0), 0.0)
+    tl.store(out + N + c, tl.sum(last.to(tl.float32), axis=0))
+    tl.store(out + 2 * N, tl.sum(v))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_o16_sums_of_narrow_floats_do_not_stop_growing(run: Any, dtype: Any) -> None:
+    # in steps of one, a bfloat16 stays at 256 and a float16 at 2048
+    x, out = np.ones((4096, 2), dtype), np.zeros(5, np.float32)
+    run(equal_terms_kernel, x, out, M=4096, N=2)
+    assert out.tolist() == [4096] * 4 + [8192]

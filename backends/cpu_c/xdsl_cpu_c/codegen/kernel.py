@@ -121,8 +121,9 @@ def _slot(value: Value, read: bool, written: bool) -> dict[str, Any]:
     return {"name": value.name, "kind": kind, "bits": element.bits, "signed": element.is_signed}
 
 
-def _number(context: Context, element: DType, double: str) -> str:
-    """A parameter's number in its register, rounded once from a double."""
+def _number(context: Context, element: DType, slot: str) -> str:
+    """A parameter's number in its register, rounded once from the double in its slot."""
+    double = f"((union {{ uint64_t bits; double value; }}){{{slot}}}).value"
     if not is_narrow_float(element):
         return f"({C_TYPES[element.name]}){double}"
     return context.call(f"round_{element.name}_f32", context.call("odd_f64_f32", double))
@@ -145,6 +146,6 @@ def _parameter_loads(context: Context, function: Function) -> list[str]:
         c_type = scalar_c_type(type)
         text = f"({c_type}){slot}"
         if type.element.is_float:
-            text = _number(context, type.element, f"((union {{ uint64_t bits; double value; }}){{{slot}}}).value")
+            text = _number(context, type.element, slot)
         lines.append(f"const {c_type} {name} = {text};")
     return lines
