@@ -53,7 +53,9 @@ class InstructionDef:
 
     `unit` says which engines execute it: "path" (the engine of the data path between its operands), "vector",
     "matrix", "scalar", or "any". `typed` instructions carry a dtype in their mnemonic. `cost_class` picks the
-    row of the unit's cost table.
+    row of the unit's cost table. `shapes` says how extents of regions have to fit: "copy" (equal, the
+    destination may be larger if it is filled), "broadcast" (to the first), "matrix" (M x N, M x K, K x N),
+    "reduce" (the last without the axis, or with extent 1 there), "same" and names (equal extents).
 
     `semantics` changes memory in place and returns the value of the register it defines, if any. It is called
     with the parameters it names: operands (regions as `View`, numbers and registers as Python numbers, None
@@ -69,6 +71,7 @@ class InstructionDef:
     attributes: tuple[AttributeSpec, ...] = ()
     typed: bool = False
     cost_class: str = ""
+    shapes: str = ""
     parameters: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:

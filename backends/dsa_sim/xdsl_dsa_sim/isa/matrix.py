@@ -55,6 +55,7 @@ MATRIX_INSTRUCTIONS = (
         ),
         semantics=_mmad,
         timing=MATRIX,
+        shapes="matrix",
         cost_class="mmad",
     ),
 )

@@ -135,6 +135,7 @@ MOVEMENT = (
         ),
         semantics=_copy,
         timing=MOVE,
+        shapes="copy",
     ),
     InstructionDef(
         name="gather",
@@ -153,6 +154,7 @@ MOVEMENT = (
         attributes=(_SCALE,),
         semantics=_gather,
         timing=INDIRECT,
+        shapes="same destination offsets mask other",
     ),
     InstructionDef(
         name="scatter",
@@ -164,6 +166,7 @@ MOVEMENT = (
         typed=True,
         semantics=_scatter,
         timing=INDIRECT,
+        shapes="same offsets source mask",
     ),
     InstructionDef(
         name="atomic",
@@ -184,6 +187,7 @@ MOVEMENT = (
         typed=True,
         semantics=_atomic,
         timing=INDIRECT,
+        shapes="same destination offsets source compare mask",
     ),
 )
 
@@ -211,6 +215,7 @@ LOCAL_INDEXING = (
         ),
         semantics=_pick,
         timing=LANES,
+        shapes="same destination indices",
     ),
     InstructionDef(
         name="place",
@@ -224,5 +229,6 @@ LOCAL_INDEXING = (
         ),
         semantics=_place,
         timing=LANES,
+        shapes="same source indices",
     ),
 )

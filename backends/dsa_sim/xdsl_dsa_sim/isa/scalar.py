@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from xdsl_core.dtypes import DType
+from xdsl_core.dtypes import DType, i1
 from xdsl_core.opdef import OpDef
 from xdsl_dsa_sim.isa.definition import (
     FLAG,
@@ -23,17 +23,24 @@ from xdsl_dsa_sim.isa.definition import (
     reads_either,
     writes,
 )
-from xdsl_dsa_sim.isa.vector import compute, lanewise_ops, operand_dtype, wide
+from xdsl_dsa_sim.isa.vector import compute, lanewise_ops, lanewise_result, operand_dtype, wide
 from xdsl_dsa_sim.isa.views import View, to_storage
 
 SCALAR_PREFIX = "s_"
 
 
+def scalar_result(name: str, dtype: DType, attributes: Mapping[str, Any]) -> DType:
+    """The dtype of the register that a typed scalar instruction sets."""
+    definition = (
+        lanewise_ops().get(name.removeprefix(SCALAR_PREFIX)) if name.startswith(SCALAR_PREFIX) else None
+    )
+    return dtype if definition is None else lanewise_result(definition, dtype, attributes)
+
+
 def _scalar_semantics(definition: OpDef) -> Callable[..., Any]:
-    def meaning(
-        dtype: DType, result: DType, operands: Mapping[str, Any], attributes: Mapping[str, Any]
-    ) -> Any:
+    def meaning(dtype: DType, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
         values = tuple(wide(operands[name], operand_dtype(name, dtype)) for name in definition.operands)
+        result = lanewise_result(definition, dtype, attributes)
         return compute(definition, dtype, result, values, attributes).item()
 
     return meaning
@@ -64,8 +71,8 @@ def scalar_ops() -> tuple[InstructionDef, ...]:
     return tuple(_scalar_op(name, definition) for name, definition in lanewise_ops().items())
 
 
-def _set(source: Any) -> Any:
-    return source
+def _set(source: Any, dtype: DType) -> Any:
+    return to_storage(wide(source, dtype), dtype).item()
 
 
 def _load(source: View) -> Any:
@@ -76,12 +83,18 @@ def _store(destination: View, value: Any) -> None:
     destination.write(to_storage(wide(value, destination.dtype), destination.dtype))
 
 
-def _print(console: Any, values: Any, prefix: str, hex: bool) -> None:
-    console.print(prefix, values, hex)
+def _print(console: Any, values: Any, dtype: DType, prefix: str, hex: bool) -> None:
+    console.print(prefix, _shown(values, dtype), dtype, hex)
 
 
 def _check(console: Any, condition: Any, mask: Any, message: str) -> None:
-    console.check(condition, mask, message)
+    active = True if mask is None else _shown(mask, i1)
+    console.check(_shown(condition, i1), active, message)
+
+
+def _shown(value: Any, dtype: DType) -> Any:
+    """A region's elements, or a number; None stays None."""
+    return value.read() if isinstance(value, View) else value if value is None else wide(value, dtype)
 
 
 SCALAR_INSTRUCTIONS = (
@@ -132,7 +145,9 @@ SCALAR_INSTRUCTIONS = (
         name="print",
         doc="""Prints a number or a region with the program's id, as debug.print.""",
         unit="scalar",
-        operands=(reads_either("values", "what is printed"),),
+        operands=(
+            reads_either("values", "what is printed; nothing but the prefix if absent", optional=True),
+        ),
         attributes=(
             AttributeSpec("prefix", (str,), "text in front", ""),
             AttributeSpec("hex", (bool,), "integers in hexadecimal", False),

@@ -13,11 +13,10 @@ from xdsl_core.dtypes import DType
 from xdsl_core.ir.core import Block as IrBlock
 from xdsl_core.ir.core import Op, Value
 from xdsl_core.ir.traits import Trait
-from xdsl_core.ir.types import ScalarType
+from xdsl_core.ir.types import ScalarType, dtype_of
 from xdsl_core.opdef import OpDef
-from xdsl_core.ops import opset
+from xdsl_core.ops import math, opset
 from xdsl_dsa_sim.isa.definition import (
-    LANES,
     REDUCTION,
     SCAN,
     VECTOR,
@@ -48,6 +47,28 @@ def is_lanewise(definition: OpDef) -> bool:
 def lanewise_ops() -> Mapping[str, OpDef]:
     """Mnemonic to op definition of everything that works lane by lane."""
     return {op.name.removeprefix(_PREFIX): op for op in opset() if is_lanewise(op)}
+
+
+def is_function(name: str) -> bool:
+    """Whether a mnemonic is a mathematical function (of ops.math), which units do in several steps."""
+    definition = lanewise_ops().get(name)
+    return definition is not None and definition.meaning.__module__ == math.__name__
+
+
+@cache
+def _result(definition: OpDef, dtype: DType, to: DType | None) -> DType:
+    block = IrBlock([])
+    groups = [
+        [Value(ScalarType(operand_dtype(name, dtype)), block, index)]
+        for index, name in enumerate(definition.operands)
+    ]
+    (kind,) = definition.infer(groups, {} if to is None else {"to": to}, ())
+    return dtype_of(kind)
+
+
+def lanewise_result(definition: OpDef, dtype: DType, attributes: Mapping[str, Any]) -> DType:
+    """The dtype of the result of a lanewise op on operands of `dtype`."""
+    return _result(definition, dtype, attributes.get("to"))
 
 
 def operand_dtype(name: str, dtype: DType) -> DType:
@@ -121,6 +142,7 @@ def _lanewise(name: str, definition: OpDef) -> InstructionDef:
         typed=True,
         semantics=_lanewise_semantics(definition),
         timing=VECTOR,
+        shapes="broadcast",
         cost_class=name,
     )
 
@@ -171,6 +193,7 @@ def _reduction(definition: OpDef) -> InstructionDef:
         attributes=_attributes_of(definition),
         semantics=_position_along_axis(name) if two else _along_axis(name),
         timing=REDUCTION,
+        shapes="reduce",
         cost_class=name,
     )
 
@@ -185,6 +208,7 @@ def _scan(name: str) -> InstructionDef:
         attributes=_attributes_of(definition),
         semantics=_along_axis(name),
         timing=SCAN,
+        shapes="same destination source",
         cost_class=name,
     )
 
@@ -243,7 +267,7 @@ FILLS = (
         operands=(writes("destination", "where elements go"), reads("source", "extents equal or broadcast")),
         semantics=_move,
         timing=VECTOR,
+        shapes="broadcast",
         cost_class="move",
     ),
 )
-INDEXING_TIMING = LANES

@@ -146,4 +146,4 @@ def _is_table(annotation: Any) -> bool:
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    return f"no such name; did you mean {near[0]}?" if near else f"no such name; it has {', '.join(known)}"
+    return f"no such name; did you mean {near[0]}?" if near else f"no such name, known: {', '.join(known)}"

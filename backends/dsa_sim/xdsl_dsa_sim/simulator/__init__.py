@@ -1,0 +1,1 @@
+"""The simulator: runs instruction streams event by event, for values and for cycles."""

@@ -1,0 +1,105 @@
+"""Order between engines, checked with vector clocks: races, and reads of memory that nothing wrote.
+
+An engine counts its own instructions. A flag carries what the engine that sets it knows of all engines'
+counts, and the engine that waits learns it. Two accesses to the same bytes are in order if the later one's
+engine knows of the earlier one; if not, and one of them writes, they race, whatever the cycles say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from xdsl_dsa_sim.simulator.geometry import Geometry, overlap
+
+Clock = tuple[int, ...]
+
+
+def joined(first: Clock, second: Clock) -> Clock:
+    """What is known to one who knows both."""
+    return tuple(map(max, first, second))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An access: by which instruction, the count of its engine, the program of the grid it belongs to."""
+
+    geometry: Geometry
+    writes: bool
+    count: int
+    item: int
+    program: int
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses that nothing orders: the engine of the earlier one and that access."""
+
+    engine: int
+    use: Use
+
+
+# Accesses an engine made to one memory, by (first byte, end, whether it writes, shape of the runs).
+Log = dict[tuple[Any, ...], Use]
+
+
+@dataclass(slots=True)
+class Watched:
+    """One memory that engines share: who used what, and which bytes hold something.
+
+    `written` has a flag for each byte from `base` on; bytes outside count as written. `by_program` says that
+    only accesses of the same program of the grid can race; `users` are the engines whose code has such
+    accesses."""
+
+    written: Any
+    base: int = 0
+    by_program: bool = False
+    users: tuple[int, ...] = ()
+    logs: dict[int, Log] = field(default_factory=dict)
+
+    def check(self, engine: int, use: Use, known: Clock) -> Race | None:
+        """The race of an access with an earlier one of another engine, or None; then remembers the access."""
+        for other, log in self.logs.items():
+            if other == engine:
+                continue
+            for earlier in log.values():
+                if earlier.count <= known[other] or not (use.writes or earlier.writes):
+                    continue
+                if self.by_program and earlier.program != use.program:
+                    continue
+                if overlap(earlier.geometry, use.geometry):
+                    return Race(other, earlier)
+        return None
+
+    def remember(self, engine: int, use: Use, clocks: list[Clock]) -> None:
+        """Keep an access; of equal ones by an engine the last is enough, as an engine works in order."""
+        log = self.logs.setdefault(engine, {})
+        geometry = use.geometry
+        log[geometry.low, geometry.run, geometry.dimensions, use.writes] = use
+        if self.by_program and len(log) > 256:
+            known = min(clocks[user][engine] for user in self.users)
+            for key in [key for key, old in log.items() if old.count <= known]:
+                del log[key]
+
+    def unwritten(self, geometry: Geometry) -> int:
+        """The first byte of a region that nothing wrote, or -1."""
+        for start, part in self._parts(geometry):
+            if not part.all():
+                return start + int(np.argmin(part))
+        return -1
+
+    def mark(self, geometry: Geometry) -> None:
+        """Note that a region was written."""
+        for _, part in self._parts(geometry):
+            part[:] = True
+
+    def _parts(self, geometry: Geometry) -> Iterator[tuple[int, Any]]:
+        """The flags of the bytes that are kept track of, with the address each part begins at."""
+        end = self.base + len(self.written)
+        if geometry.high <= self.base or geometry.low >= end:
+            return
+        for start in geometry.starts():
+            first = max(start, self.base)
+            yield first, self.written[first - self.base : max(start + geometry.run - self.base, 0)]

@@ -1,0 +1,1 @@
+"""The event engine in Python, written to be read; the C engine does the same steps in the same order."""
