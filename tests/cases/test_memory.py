@@ -403,3 +403,129 @@ def test_o14_loops_see_what_they_wrote(run: Any, aliased: bool) -> None:
     else:
         assert out[0] == expected[1] + expected[0]
     np.testing.assert_array_equal(x, expected)
+
+
+@xdsl.jit
+def moving_pointers_kernel(x, y, out, n, stride, B: tl.constexpr):
+    i = tl.arange(0, B)
+    p, q = x + i, y + i
+    acc = tl.zeros([B], x.dtype.element_ty)
+    for k in range(n):
+        acc += (tl.load(p) * (k + 1)).to(acc.dtype)
+        p, q = q + stride, p + stride
+    tl.store(out + i, acc)
+    # each lane may read from another array
+    chosen = tl.where(i % 3 == 0, x + i, y + i * 2)
+    tl.store(out + B + i, tl.load(chosen, mask=i < n * 4, other=5))
+    row = x + 1
+    if n > 2:
+        row = y
+    tl.store(out + 2 * B + i, tl.load(row + i) - tl.load(row))
+    # two arrays take turns as source and destination
+    source, destination = x, y
+    for k in range(n):
+        tl.store(destination + i, tl.load(source + i) + k)
+        source, destination = destination, source
+    step = x + n
+    while step < x + B:
+        tl.store(step, -1)
+        step += stride + 1
+    tl.store(chosen, acc, mask=i % 2 == 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int8])
+@pytest.mark.parametrize(("n", "aliased"), [(0, False), (1, False), (4, False), (3, True)])
+def test_o12_pointers_that_move(run: Any, dtype: Any, n: int, aliased: bool) -> None:
+    block, stride = 19, 2
+    x = np.random.default_rng(0).integers(-4, 4, 64).astype(dtype)
+    y = x[5:] if aliased else np.random.default_rng(1).integers(-4, 4, 64).astype(dtype)
+    base = x.copy()
+    a = base
+    b = base[5:] if aliased else y.copy()
+    out = np.zeros((3, block), dtype)
+    run(moving_pointers_kernel, x, y, out, n, stride, B=block)
+
+    i = np.arange(block)
+    acc = np.zeros(block, dtype)
+    for k in range(n):
+        acc += (a, b)[k % 2][i + k * stride] * dtype(k + 1)
+    first = i % 3 == 0
+    chosen = np.where(i < n * 4, np.where(first, a[i], b[i * 2]), dtype(5))
+    row = b if n > 2 else a[1:]
+    np.testing.assert_array_equal(out, [acc, chosen, row[i] - row[0]])
+    arrays = [a, b]
+    for k in range(n):
+        arrays[1][i] = arrays[0][i] + dtype(k)
+        arrays.reverse()
+    a[n:block:3] = -1
+    even = i % 2 == 0
+    a[i[first & even]] = acc[first & even]
+    b[i[~first & even] * 2] = acc[~first & even]
+    np.testing.assert_array_equal(x, a)
+    np.testing.assert_array_equal(y, b)
+
+
+@xdsl.jit
+def scalar_memory_kernel(x, out, n):
+    total = tl.load(x) * 0
+    k = 0
+    # follows a list of indices, one element after the other
+    while k < n:
+        value = tl.load(x + k)
+        tl.store(out + k, value + total)
+        total += tl.load(out + k)
+        k += 1
+    tl.store(x + n - 1, total)
+    last = tl.load(x + n - 1, mask=n > 3, other=17)
+    tl.store(out + n, last, mask=n > 1)
+    tl.store(out + n + 10**6, last, mask=n < 0)
+    for k in range(n):
+        tl.store(x + k, tl.load(x + n - 1 - k))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int8, np.uint64, np.float64, np.float32])
+def test_o12_one_element_at_a_time(run: Any, dtype: Any) -> None:
+    for n in (1, 2, 6):
+        x, out = np.arange(1, n + 1, dtype=dtype), np.zeros(n + 1, dtype)
+        a, b, total = x.copy(), out.copy(), dtype(0)
+        run(scalar_memory_kernel, x, out, n)
+        for k in range(n):
+            b[k] = a[k] + total
+            total = total + b[k]
+        a[n - 1] = total
+        if n > 1:
+            b[n] = total if n > 3 else 17
+        for k in range(n):
+            a[k] = a[n - 1 - k]
+        np.testing.assert_array_equal(x, a)
+        np.testing.assert_array_equal(out, b)
+
+
+@xdsl.jit
+def copy_kernel(x, out, wide, n, stride, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i * stride, mask=i < n, other=1.5)
+    tl.store(out + i, v, mask=i < n)
+    tl.store(out + 2 * n + (n - 1 - i) * 2, v, mask=i < n)
+    j = (i * 7) % n
+    tl.store(out + n + i, tl.load(x + j * stride, mask=i < n), mask=i < n)
+    tl.store(wide + i, v.to(tl.float32))
+    tl.store(wide + B, tl.load(x + stride).to(tl.float32) + tl.sum(v.to(tl.float32)))
+    tl.store(wide + B + 1, tl.load(x, mask=n < 0, other=-2.0).to(tl.float32))
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
+)
+def test_o09_narrow_floats_in_memory(run: Any, dtype: Any) -> None:
+    for n, block, stride in ((5, 8, 1), (33, 64, 3)):
+        x = np.random.default_rng(0).integers(-8, 8, n * stride).astype(np.float32).astype(dtype)
+        out, wide = np.zeros(4 * n, dtype), np.zeros(block + 2, np.float32)
+        run(copy_kernel, x, out, wide, n, stride, B=block)
+        v = x[::stride].astype(np.float32)
+        found = out.astype(np.float32)
+        np.testing.assert_array_equal(found[:n], v)
+        np.testing.assert_array_equal(found[n : 2 * n], v[np.arange(n) * 7 % n])
+        np.testing.assert_array_equal(found[2 * n :: 2], v[::-1])
+        filled = np.concatenate([v, np.full(block - n, 1.5, np.float32)])
+        np.testing.assert_array_equal(wide, [*filled, v[1] + filled.sum(), -2])
