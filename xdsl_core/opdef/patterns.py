@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
-from xdsl_core.ir.types import PointerType, ScalarType, TileType, TokenType, Type
+from xdsl_core.ir.types import BufferType, PointerType, ScalarType, TileType, TokenType, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,13 @@ class TypePattern:
     scalars: bool = True
     tiles: bool = True
     tokens: bool = False
+    buffers: bool = False
 
     def admits(self, type: Type) -> bool:
         if isinstance(type, TokenType):
             return self.tokens
+        if isinstance(type, BufferType):
+            return self.buffers and type.element in self.dtypes
         if isinstance(type, TileType):
             shape_ok = self.tiles
         else:
@@ -51,6 +54,17 @@ def tile(pattern: TypePattern) -> TypePattern:
     return TypePattern(
         f"tile of {pattern.text}", pattern.dtypes, pattern.pointers, False, True, pattern.tokens
     )
+
+
+def buffer(pattern: TypePattern) -> TypePattern:
+    """Buffers with the elements of a pattern."""
+    return TypePattern(f"buffer of {pattern.text}", pattern.dtypes, False, False, False, False, True)
+
+
+def buffer_or_scalar(pattern: TypePattern) -> TypePattern:
+    """Buffers and scalars with the elements of a pattern."""
+    text = f"buffer or scalar of {pattern.text}"
+    return TypePattern(text, pattern.dtypes, pattern.pointers, True, False, False, True)
 
 
 AnyNumber = TypePattern("bool, integer or float", dtypes.ALL)

@@ -54,6 +54,11 @@ _UPDATES: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
 )
 
 
+def update_of(kind: str, *, compares: bool) -> Callable[..., Any]:
+    """What an atomic op leaves in memory: of (old, value), or where it compares of (old, compare, value)."""
+    return _swap_if_same if compares else _UPDATES[kind]
+
+
 def _rmw_samples() -> tuple[Sample, ...]:
     found: list[Sample] = []
     for number, kind in enumerate(KINDS):

@@ -1,0 +1,329 @@
+"""Flags between engines wherever one touches what another touches, and no more than that takes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl_core.ir import Block, Builder, Function, Module, Op, Value
+from xdsl_core.ops import For, While
+from xdsl_core.ops.task import Barrier, Program, SetCross, SetFlag, WaitCross, WaitFlag
+from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints
+from xdsl_core.passes.memory.machine import Machine
+from xdsl_core.target import TargetDescription
+
+
+@dataclass(frozen=True)
+class InsertFlags:
+    """Orders engines by flags: set after the op that must come first, waited for before the one that must come after.
+
+        buffer.copy %x, %in {engine = "MTE2"}
+        buffer.compute [%y], [%x] {operation = "tile.exp", engine = "V"}
+    ->
+        buffer.copy %x, %in {engine = "MTE2"}
+        task.set_flag {source = "MTE2", target = "V", flag = 0}
+        task.wait_flag {source = "MTE2", target = "V", flag = 0}
+        buffer.compute [%y], [%x] {operation = "tile.exp", engine = "V"}
+
+    Ops of one engine are in order anyway. Between iterations of a loop a flag says that memory is free again: it is
+    set once before everything, and taken back at the end. A set always precedes its wait in program order, so that
+    nothing can wait for ever. Where a pair of engines has no flag left, a barrier takes its place. Memory must have
+    been planned.
+    """
+
+    target: TargetDescription = field(repr=False)
+    name: ClassVar[str] = "insert_flags"
+
+    def run(self, module: Module) -> None:
+        machine = Machine(self.target)
+        for function in module.functions.values():
+            syncs = find_syncs(function, machine)
+            _number(syncs, machine)
+            _Writer(function, machine).write(syncs)
+
+
+@dataclass(eq=False)
+class Sync:
+    """`target` may start `after` only when `source` is done with `before`; both stand in `block`.
+
+    `distance` is how many iterations later: 0 within one. `parts` flags alternate, chosen by `slot`. `flag` is
+    the first of them, -1 for a barrier.
+    """
+
+    block: Block
+    before: Op
+    after: Op
+    source: Engine
+    target: Engine
+    distance: int
+    depth: int
+    slot: Value | None = None
+    parts: int = 1
+    flag: int = -1
+
+    @property
+    def crosses(self) -> bool:
+        """Whether the engines belong to different cores."""
+        return self.source.core != self.target.core
+
+
+@dataclass
+class _Known:
+    """For each engine, up to which op of the unrolled block every other engine is known to be done."""
+
+    done: dict[Engine, dict[Engine, int]] = field(default_factory=lambda: defaultdict(dict))
+
+    def covers(self, target: Engine, source: Engine, index: int) -> bool:
+        return self.done[target].get(source, -1) >= index
+
+    def learn(self, target: Engine, source: Engine, index: int, passed_on: dict[Engine, int]) -> None:
+        """`target` waited for `source` at an op, and knows what `source` knew then."""
+        mine = self.done[target]
+        for engine, done in (*passed_on.items(), (source, index)):
+            if engine != target:
+                mine[engine] = max(mine.get(engine, -1), done)
+
+    def snapshot(self) -> dict[Engine, dict[Engine, int]]:
+        return {engine: dict(done) for engine, done in self.done.items()}
+
+
+def find_syncs(function: Function, machine: Machine) -> list[Sync]:
+    """Everything that has to wait for something, in program order."""
+    footprints = Footprints(function, machine)
+    found: list[Sync] = []
+    _visit(function.block, None, footprints, found, 0)
+    return found
+
+
+def _visit(block: Block, loop: Op | None, footprints: Footprints, found: list[Sync], depth: int) -> None:
+    found += _BlockSyncs(block, loop, footprints, depth).run()
+    for op in block.ops:
+        for region in op.regions:
+            inner = op if op.definition in (For, While) else None
+            _visit(region.block, inner, footprints, found, depth + 1)
+
+
+class _BlockSyncs:
+    """Finds the syncs between the ops of one block, within an iteration and between iterations.
+
+    The block is gone through as often as iterations can be in flight and once more; index n * len + i stands for
+    op i of round n.
+    """
+
+    def __init__(self, block: Block, loop: Op | None, footprints: Footprints, depth: int) -> None:
+        self.block = block
+        self.loop = loop
+        self.footprints = footprints
+        self.depth = depth
+        self.ops = [op for op in block.ops if footprints.of(op)]
+        self.parts = footprints.parts(block)
+        self.slot = footprints.slot(block)
+        self.syncs: list[Sync] = []
+        self.known = _Known()
+        self.through_arguments: set[tuple[Engine, Engine]] = set()
+        self.is_program = any(op.definition is Program for op in block.ops)
+        self.after_op: dict[int, dict[Engine, dict[Engine, int]]] = {}
+
+    def run(self) -> list[Sync]:
+        rounds = 1 if self.loop is None or self.loop.definition is While else self.parts + 1
+        for number in range(rounds):
+            for position in range(len(self.ops)):
+                self._visit(number, position)
+        return self.syncs
+
+    def _visit(self, number: int, position: int) -> None:
+        op, index = self.ops[position], number * len(self.ops) + position
+        for sync in [sync for sync in self.syncs if sync.after is op]:
+            self._apply(sync, number)
+        for footprint in self.footprints.of(op):
+            for source, distance, place in self._needed(footprint, number, position):
+                sync = Sync(
+                    self.block, self.ops[place], op, source, footprint.engine, distance, self.depth,
+                    slot=self.slot if self.parts > 1 else None, parts=self.parts,
+                )  # fmt: skip
+                self.syncs.append(sync)
+                self._apply(sync, number)
+        self._inherit_from_scalar_units(op)
+        self.after_op[index] = self.known.snapshot()
+
+    def _apply(self, sync: Sync, number: int) -> None:
+        start = number - sync.distance
+        if start < 0:
+            return
+        index = start * len(self.ops) + self.ops.index(sync.before)
+        passed_on = self.after_op[index].get(sync.source, {})
+        self.known.learn(sync.target, sync.source, index, passed_on)
+
+    def _needed(self, target: Footprint, number: int, position: int) -> Iterator[tuple[Engine, int, int]]:
+        """(source, distance, place) of each op that must be done and is not known to be, the latest of each engine."""
+        asked: set[Engine] = set()
+        for distance in (0, 1, self.parts) if self.parts > 1 else (0, 1):
+            if number < distance:
+                continue
+            last = position - 1 if distance == 0 else len(self.ops) - 1
+            for place in range(last, -1, -1):
+                for source in self.footprints.of(self.ops[place]):
+                    if source.engine == target.engine or source.engine in asked:
+                        continue
+                    if not self._ordered_by_flags(source.engine, target.engine):
+                        continue
+                    if self.ops[place] is self.ops[position] and self._keeps_own_order(self.ops[place]):
+                        continue
+                    if not self._conflict(source, target, distance):
+                        continue
+                    index = (number - distance) * len(self.ops) + place
+                    if not self.known.covers(target.engine, source.engine, index):
+                        asked.add(source.engine)
+                        yield source.engine, distance, place
+
+    def _conflict(self, source: Footprint, target: Footprint, distance: int) -> bool:
+        """Whether two footprints meet, `distance` iterations apart.
+
+        Different programs share no memory of arguments on purpose. Yet if one program orders two engines by what
+        they do there, its flag has to be taken before the next program sets it again.
+        """
+        rotating = self.block if distance % self.parts else None
+        if not self.is_program:
+            return source.meets(target, rotating, ignore_global=False)
+        apart = source.meets(target, rotating, ignore_global=True)
+        if distance == 0 and not apart and source.meets(target, rotating, ignore_global=False):
+            self.through_arguments.add((source.engine, target.engine))
+            return True
+        if distance and (target.engine, source.engine) in self.through_arguments:
+            return source.meets(target, rotating, ignore_global=False)
+        return apart
+
+    def _keeps_own_order(self, op: Op) -> bool:
+        """Loops order their own iterations, whenever they run."""
+        return op.definition is For
+
+    def _ordered_by_flags(self, source: Engine, target: Engine) -> bool:
+        """A core's scalar unit hands out work: what it has done is before what it hands out later."""
+        return not (source.is_scalar and source.core == target.core)
+
+    def _inherit_from_scalar_units(self, op: Op) -> None:
+        """What a scalar unit waited for is done before anything it hands out afterwards."""
+        for engine, done in list(self.known.done.items()):
+            if engine.is_scalar:
+                for other in self.footprints.engines:
+                    if other.core == engine.core and other != engine:
+                        for source, index in done.items():
+                            if source != other:
+                                mine = self.known.done[other]
+                                mine[source] = max(mine.get(source, -1), index)
+
+
+def _number(syncs: Sequence[Sync], machine: Machine) -> None:
+    """Give syncs their flags, those of inner loops first; the ones for which none is left become barriers.
+
+    Flags between cores count: all syncs of one pair of engines within iterations share one, since they are set and
+    waited for in the same order. Those between iterations have one each.
+    """
+    limits = machine.target.limits
+    flags, cross = limits.get("event_flags", 8), limits.get("cross_flags", 8)
+    used: dict[tuple[Engine, Engine], int] = defaultdict(int)
+    crossing = 0
+    shared: dict[tuple[Engine, Engine], int] = {}
+    for sync in sorted(syncs, key=lambda each: -each.depth):
+        pair = sync.source, sync.target
+        if sync.crosses:
+            sync.parts, sync.slot = max(1, sync.distance), None
+            if sync.distance == 0 and pair in shared:
+                sync.flag = shared[pair]
+                continue
+            if crossing >= cross:
+                raise _too_many_cross_flags(sync, cross)
+            sync.flag = crossing
+            crossing += 1
+            if sync.distance == 0:
+                shared[pair] = sync.flag
+        elif used[pair] + sync.parts <= flags:
+            sync.flag = used[pair]
+            used[pair] += sync.parts
+
+
+def _too_many_cross_flags(sync: Sync, limit: int) -> Exception:
+    from xdsl_core.diagnostics import CompilationError, error
+
+    return CompilationError(
+        error(
+            "X0713",
+            f"the kernel needs more than the {limit} flags that cores of this target have between them",
+            location=sync.after.location,
+            help="split the kernel, or let fewer tiles go back and forth between matrix and vector unit",
+        )
+    )
+
+
+class _Writer:
+    """Puts the ops for syncs into a function."""
+
+    def __init__(self, function: Function, machine: Machine) -> None:
+        self.function = function
+        self.machine = machine
+        self.barriers: set[tuple[int, str]] = set()
+
+    def write(self, syncs: Sequence[Sync]) -> None:
+        for sync in syncs:
+            if sync.flag < 0:
+                self._barrier(sync)
+                continue
+            self._insert(sync.block, sync.before, after=True, sync=sync, sets=True)
+            self._insert(sync.block, sync.after, after=False, sync=sync, sets=False)
+            if sync.distance:
+                self._around(sync)
+        for op in list(self.function.walk()):
+            if op.definition is While:
+                self._drain_while(op)
+
+    def _barrier(self, sync: Sync) -> None:
+        """Wait for all engines: before the later op, or at the end of an iteration."""
+        place = sync.after if sync.distance == 0 else sync.block.ops[-1]
+        key = id(place), sync.target.core
+        if key not in self.barriers:
+            self.barriers.add(key)
+            Builder(sync.block, before=place, location=place.location).build(Barrier, core=sync.target.core)
+
+    def _drain_while(self, loop: Op) -> None:
+        """Iterations of a loop with a test follow each other whole."""
+        cores = {kind.name for kind in self.machine.target.kinds}
+        for region in loop.regions:
+            block = region.block
+            for core in sorted(cores):
+                Builder(block, before=block.ops[0], location=loop.location).build(Barrier, core=core)
+
+    def _insert(self, block: Block, op: Op, *, after: bool, sync: Sync, sets: bool) -> None:
+        place = block.ops[block.ops.index(op) + 1] if after else op
+        builder = Builder(block, before=place, location=op.location)
+        self._op(builder, sync, sets=sets, part=None)
+
+    def _around(self, sync: Sync) -> None:
+        """Set the flag before everything, and take it back at the end."""
+        top = self.function.block
+        first, last = top.ops[0], top.ops[-1]
+        for part in range(sync.distance if sync.crosses else sync.parts):
+            self._op(Builder(top, before=first, location=sync.before.location), sync, sets=True, part=part)
+            self._op(Builder(top, before=last, location=sync.after.location), sync, sets=False, part=part)
+
+    def _op(self, builder: Builder, sync: Sync, *, sets: bool, part: int | None) -> None:
+        if sync.crosses:
+            builder.build(
+                SetCross if sets else WaitCross,
+                source_core=sync.source.core,
+                target_core=sync.target.core,
+                engine=sync.source.name if sets else sync.target.name,
+                flag=sync.flag,
+            )
+            return
+        builder.build(
+            SetFlag if sets else WaitFlag,
+            sync.slot if part is None else None,
+            source=sync.source.name,
+            target=sync.target.name,
+            flag=sync.flag + (part or 0),
+            core=sync.target.core,
+        )
+
+
