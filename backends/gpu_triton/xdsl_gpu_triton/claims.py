@@ -2,11 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
 from xdsl_core import dtypes
+from xdsl_core.dtypes import BY_NAME
+from xdsl_core.ir import Trait
+from xdsl_core.opdef import OpDef
 from xdsl_core.ops import CORE
-from xdsl_core.target import Capabilities, TargetDescription, claim_all
+from xdsl_core.target import Capabilities, Claim, Denial, TargetDescription
+from xdsl_gpu_triton.codegen.spellings import SPELLINGS
+from xdsl_gpu_triton.legalize.casts import TAKEN_APART
+from xdsl_gpu_triton.legalize.elements import takes, wider
+from xdsl_gpu_triton.versions import DIFFERENCES, Installed, installed_triton
+
+_FP8 = frozenset(dtype.name for dtype in dtypes.ALL if dtype.is_float and dtype.bits == 8)
+_ALL = frozenset(dtype.name for dtype in dtypes.ALL)
+_BITS_IN_INTERPRETER = "Triton's interpreter computes {} on the bits, as if they were integers"
+_FP8_REASON = (
+    "Triton's interpreter rounds fp8 wrongly and reads its NaN and infinities as numbers; "
+    "it can only move fp8 values"
+)
+# fp8 dtypes that Triton has on a chip (supported_fp8_dtypes in Triton's backends), by target.
+_FP8_OF = MappingProxyType(
+    {
+        "sm_80": frozenset({"f8e5m2", "f8e4m3b11fnuz"}),
+        "sm_90": frozenset({"f8e5m2", "f8e4m3b11fnuz", "f8e4m3fn"}),
+        "gfx942": frozenset({"f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz"}),
+    }
+)
+# Ops that pass the bits of their operands on, beside those with the trait for it.
+_MOVE_BITS = (
+    *("memory.*", "tile.select", "tile.bitcast", "tile.offset", "tile.pointer_*", "tile.int_to_pointer"),
+    *("control.*", "grid.*"),
+)
+_LIBDEVICE_ONLY = "stock Triton has it in libdevice only, which its interpreter does not run"
 
 
 def capabilities(target: TargetDescription) -> Capabilities:
-    """The claims for a target."""
-    return claim_all(CORE, [dtype.name for dtype in dtypes.ALL])
+    """The claims for a target, which depend on the installed Triton where its interpreter differs."""
+    if target.vendor:
+        return _compiled(target)
+    return _interpreted(installed_triton())
+
+
+def _compiled(target: TargetDescription) -> Capabilities:
+    missing = _FP8 - _FP8_OF[target.name]
+    claims, denials = [], []
+    for definition in CORE:
+        kinds = _kinds(definition, interpreted=False) - missing
+        claims.append(Claim(definition.name, kinds))
+        denials.append(Denial(definition.name, f"Triton has no such dtype on {target.name}", missing))
+    return Capabilities(tuple(claims), tuple(denials))
+
+
+def _interpreted(triton: Installed | None) -> Capabilities:
+    claims, denials = [], []
+    for definition in CORE:
+        kinds = _kinds(definition, interpreted=True)
+        if not kinds:
+            denials.append(Denial(definition.name, _LIBDEVICE_ONLY))
+            continue
+        claims.append(Claim(definition.name, kinds))
+        denials += _interpreter_denials(definition)
+    if triton is not None and not triton.has("interpreter_fma_rounds_once"):
+        reason = DIFFERENCES["interpreter_fma_rounds_once"].before
+        denials.append(Denial("tile.fma", f"{reason} before Triton 3.9"))
+    return Capabilities(tuple(claims), tuple(denials))
+
+
+def _interpreter_denials(definition: OpDef) -> Iterator[Denial]:
+    if _moves_bits(definition):
+        return
+    half = frozenset({"bf16"})
+    if definition.name not in ("tile.cast", "tile.constant"):
+        yield Denial(definition.name, _BITS_IN_INTERPRETER.format("bf16"), half)
+    yield Denial(definition.name, _FP8_REASON, _FP8)
+
+
+def _moves_bits(definition: OpDef) -> bool:
+    return Trait.MOVEMENT in definition.traits or any(
+        fnmatchcase(definition.name, pattern) for pattern in _MOVE_BITS
+    )
+
+
+def _kinds(definition: OpDef, *, interpreted: bool) -> frozenset[str]:
+    """The dtypes that there is a spelling for, or that are computed in another one that has one."""
+    name = definition.name
+    if name not in SPELLINGS or name in TAKEN_APART:
+        return _ALL
+    return frozenset(
+        kind
+        for kind in _ALL
+        if takes(name, kind, interpreted=interpreted)
+        or takes(name, wider(BY_NAME[kind]).name, interpreted=interpreted)
+        or definition.operands.keys() & {"pointer"}
+        or not definition.operands
+    )

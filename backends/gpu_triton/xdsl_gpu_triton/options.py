@@ -12,10 +12,12 @@ from xdsl_core.backend import Options
 class TritonOptions(Options):
     """Options that stock Triton takes; all others of Triton's that change no result are its defaults.
 
-    `waves_per_eu` and `matrix_instr_nonkdim` are AMD's and ignored elsewhere. `timeout_seconds` is how long a
+    `enable_fp_fusion` lets the compiler make one rounding of a product and a sum, which is faster and gives other
+    results than the ops promise. `waves_per_eu` and `matrix_instr_nonkdim` are AMD's and ignored elsewhere. `timeout_seconds` is how long a
     launch on the target `interpret` may take before its process is stopped.
     """
 
+    enable_fp_fusion: bool = False
     waves_per_eu: int = 0
     matrix_instr_nonkdim: int = 0
     timeout_seconds: float = 600.0
@@ -27,6 +29,7 @@ class TritonOptions(Options):
             "num_stages": self.num_stages,
             "num_ctas": self.num_ctas,
             "debug": self.debug,
+            "enable_fp_fusion": self.enable_fp_fusion,
         }
         if vendor == "cuda" and self.maxnreg is not None:
             found["maxnreg"] = self.maxnreg

@@ -75,7 +75,7 @@ class Decisions:
         return reader is maker and index == first + new.index
 
     def _may_be_inline(self, op: Op) -> bool:
-        if len(op.results) != 1 or op.has(Trait.CONTROL) or op.has(Trait.TERMINATOR):
+        if len(op.results) != 1 or op.regions or op.has(Trait.TERMINATOR):
             return False
         if op.definition in _FREE:
             return True

@@ -27,7 +27,7 @@ _ALIGNMENT = 64
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     """Answers requests until there are no more."""
-    import triton.runtime.interpreter as interpreter
+    from triton.runtime import interpreter
 
     _adapt(interpreter)
     while True:
@@ -45,7 +45,9 @@ def _answer(request: Request, interpreter: Any) -> Reply:
     storages = [_Storage(content, remainder) for content, remainder in request.storages]
     try:
         with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
-            kernel = getattr(import_file(Path(request.file)), request.kernel)
+            module = import_file(Path(request.file))
+            module.__dict__["range"] = _ranges(interpreter)
+            kernel = getattr(module, request.kernel)
             arguments = [_argument(each, storages, interpreter) for each in request.arguments]
             kernel[request.grid](*arguments)
     except Exception as problem:
@@ -120,7 +122,6 @@ def _adapt(interpreter: Any) -> None:
             language.range = language_range
 
     interpreter._patch_lang_core = patched
-    interpreter.range = _ranges(interpreter)
     interpreter.interpreter_semantic.device_print = _printer(interpreter)
 
 
