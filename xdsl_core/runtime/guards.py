@@ -51,7 +51,7 @@ def guards(source: JitSource) -> tuple[Guard, ...]:
             if value is None or isinstance(value, (Builtin, Standard)):
                 break
             found.setdefault((id(reader), ".".join(path[: path.index(name) + 1])), (names, name, value))
-            if not isinstance(value, ModuleType):
+            if not isinstance(value, (ModuleType, type)):
                 break
             names = vars(value)
     return tuple(guard for guard in found.values() if not isinstance(guard[2], ModuleType))
