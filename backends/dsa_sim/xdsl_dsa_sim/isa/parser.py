@@ -234,6 +234,7 @@ def _scalar(reader: _Reader) -> Scalar:
 
 
 def _instruction(reader: _Reader) -> Instruction:
+    start = reader.line
     engine = reader.word()
     mnemonic = reader.word()
     name, _, suffix = mnemonic.partition(".")
@@ -251,7 +252,7 @@ def _instruction(reader: _Reader) -> Instruction:
     try:
         return instruction(engine, name, *operands, dtype=dtype, location=place, attributes=attributes)
     except CompilationError as problem:
-        raise problem.at(Location(reader.name, line)) from None
+        raise problem.at(Location(reader.name, start)) from None
 
 
 def _operand_follows(reader: _Reader, line: int, *, first: bool) -> bool:

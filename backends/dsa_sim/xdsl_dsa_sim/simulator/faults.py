@@ -160,7 +160,7 @@ class _Teller:
         operand, space = self._operand(fault)
         byte = fault.detail[1]
         name = self._buffer_at(fault.core, space, byte)
-        message = f"{operand.name} reads {space}[{byte}]{name}, which nothing has written"
+        message = f"{operand.name} reads {space}[{byte}]{name}, which nothing has written in this program"
         return (
             "X0913",
             message,

@@ -17,9 +17,14 @@ from xdsl_dsa_sim.simulator.geometry import Geometry, overlap
 Clock = tuple[int, ...]
 
 
-def joined(first: Clock, second: Clock) -> Clock:
-    """What is known to one who knows both."""
-    return tuple(map(max, first, second))
+# Marks of bytes: not written, written by code before the first program, or by a program.
+UNWRITTEN, OUTSIDE_PROGRAMS = 0, 1
+_MARKS = 254
+
+
+def mark_of(program: int) -> int:
+    """The mark of a program's bytes; far apart programs may share one."""
+    return OUTSIDE_PROGRAMS if program < 0 else 2 + program % _MARKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +88,22 @@ class Watched:
             for key in [key for key, old in log.items() if old.count <= known]:
                 del log[key]
 
-    def unwritten(self, geometry: Geometry) -> int:
-        """The first byte of a region that nothing wrote, or -1."""
+    def unwritten(self, geometry: Geometry, program: int) -> int:
+        """The first byte of a region that neither this program nor code outside of programs wrote, or -1."""
+        mine = mark_of(program)
         for start, part in self._parts(geometry):
-            if not part.all():
-                return start + int(np.argmin(part))
+            held = (part == mine) | (part == OUTSIDE_PROGRAMS)
+            if not held.all():
+                return start + int(np.argmin(held))
         return -1
 
-    def mark(self, geometry: Geometry) -> None:
-        """Note that a region was written."""
+    def mark(self, geometry: Geometry, program: int) -> None:
+        """Note that a program wrote a region."""
         for _, part in self._parts(geometry):
-            part[:] = True
+            part[:] = mark_of(program)
 
     def _parts(self, geometry: Geometry) -> Iterator[tuple[int, Any]]:
-        """The flags of the bytes that are kept track of, with the address each part begins at."""
+        """The marks of the bytes that are kept track of, with the address each part begins at."""
         end = self.base + len(self.written)
         if geometry.high <= self.base or geometry.low >= end:
             return

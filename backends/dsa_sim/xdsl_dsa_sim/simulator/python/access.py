@@ -143,14 +143,14 @@ def check_order(run: Run, core: Core, item: Item, touches: list[Touch], *, progr
             other, other_engine = _owner(run, core, race.engine)
             detail = (touch.operand, other, other_engine, race.use.item, int(race.use.writes))
             raise Fault(Kind.RACE, core.number, item.index, now, detail)
-        byte = watched.unwritten(touch.geometry) if touch.reads else -1
+        byte = watched.unwritten(touch.geometry, program) if touch.reads else -1
         if byte >= 0:
             raise Fault(Kind.UNWRITTEN, core.number, item.index, now, (touch.operand, byte))
     known = run.known[core.setup.group]
     for touch, use in zip(touches, uses, strict=True):
         watched = core.spaces[touch.space]
         if touch.writes:
-            watched.mark(touch.geometry)
+            watched.mark(touch.geometry, program)
         watched.remember(mine, use, known)
         marks = run.record.high_water[core.image]
         marks[touch.space] = max(marks[touch.space], touch.geometry.high)

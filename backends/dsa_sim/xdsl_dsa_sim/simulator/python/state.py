@@ -234,11 +234,11 @@ def _memories(setup: Setup, core: CoreSetup, shared: dict[tuple[int, int], Watch
     for index, space in enumerate(setup.image.spaces):
         if space.owner == "core":
             if space.core in ("", core.image.kind.name):
-                found[index] = Watched(np.zeros(space.capacity, bool))
+                found[index] = Watched(np.zeros(space.capacity, np.uint8))
         elif space.owner == "device":
             found[index] = shared.setdefault((core.group, index), _global(setup, core.group, index))
         else:
-            found[index] = shared.setdefault((core.group, index), Watched(np.zeros(space.capacity, bool)))
+            found[index] = shared.setdefault((core.group, index), Watched(np.zeros(space.capacity, np.uint8)))
     return found
 
 
@@ -255,4 +255,4 @@ def _global(setup: Setup, group: int, index: int) -> Watched:
             }
             users += [core.first_engine + engine for engine in sorted(uses)]
     base = setup.workspace[0] + group * size
-    return Watched(np.zeros(size, bool), base, by_program=True, users=tuple(users))
+    return Watched(np.zeros(size, np.uint8), base, by_program=True, users=tuple(users))
