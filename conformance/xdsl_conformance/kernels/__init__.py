@@ -8,7 +8,31 @@ from importlib import import_module
 from xdsl_conformance.case import Case
 from xdsl_conformance.kernel_case import cases_of
 
-MODULES = ("elementwise",)
+MODULES = (
+    "activation",
+    "attention",
+    "control",
+    "convolution",
+    "dropout",
+    "elementwise",
+    "gemm",
+    "grouped_gemm",
+    "indexing",
+    "loss",
+    "normalisation",
+    "optimiser",
+    "paged_attention",
+    "quantise",
+    "reduction",
+    "rotary",
+    "routing",
+    "sampling",
+    "scan",
+    "softmax",
+    "sparse",
+    "stencil",
+    "transpose",
+)
 
 
 def kernel_cases() -> Iterator[Case]:
