@@ -179,6 +179,9 @@ def _roots(facts: Facts, op: Op) -> None:
         facts.need(op.operands)
     elif op in facts.products:
         facts.need(factor.value for factor in facts.products[op] if factor.load is None)
+    elif op.definition not in (For, While, If) and op.results and not op.results[0].type.shape:
+        # a scalar made of tiles
+        facts.need(op.operands)
     elif op.definition is For:
         facts.need(_carried_by_loop(facts, op))
     elif op.definition in (While, If):

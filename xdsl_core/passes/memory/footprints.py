@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl_core.ir import Block, BufferType, Function, Op, Trait, Value
@@ -86,6 +85,7 @@ class Footprints:
     def __init__(self, function: Function, machine: Machine) -> None:
         self.function = function
         self.machine = machine
+        self.cores = cores_of(function, machine)
         self._known: dict[Op, list[Footprint]] = {}
         self.engines: set[Engine] = set()
         for op in function.walk():
@@ -155,7 +155,7 @@ class Footprints:
         parameter = parameter_behind(op.operand("pointer"))
         extent = Extent(self.machine.global_space, parameter=parameter)
         vector = self.machine.core_of(self.machine.vector)
-        cores = [vector] if op.definition is Store else [kind.name for kind in self.machine.target.kinds]
+        cores = [vector] if op.definition is Store else self.cores
         found = []
         for core in cores:
             footprint = Footprint(Engine(core, self.machine.scalar_engine(core), True))
@@ -195,9 +195,11 @@ def parameter_behind(pointer: Value) -> Value | None:
         pointer = op.operands[0]
 
 
-def walk_blocks(block: Block) -> Iterator[Block]:
-    """The block, and all blocks inside."""
-    yield block
-    for op in block.ops:
-        for region in op.regions:
-            yield from walk_blocks(region.block)
+
+def cores_of(function: Function, machine: Machine) -> list[str]:
+    """The kinds of cores whose engines a function uses; the vector core where it uses none."""
+    used = {op.attributes.get("core") for op in function.walk()} - {None, ""}
+    if any(op.definition is Store for op in function.walk()):
+        used.add(machine.core_of(machine.vector))
+    names = [kind.name for kind in machine.target.kinds if kind.name in used]
+    return names or [machine.core_of(machine.vector)]

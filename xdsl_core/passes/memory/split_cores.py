@@ -14,6 +14,7 @@ from xdsl_core.ops import Constant, Eq, If, Store, Yield
 from xdsl_core.ops.buffer import Allocate
 from xdsl_core.ops.task import Member, SetCross, WaitCross
 from xdsl_core.passes.eliminate_dead_code import EliminateDeadCode
+from xdsl_core.passes.memory.footprints import cores_of
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.target import TargetDescription
 
@@ -46,7 +47,7 @@ class SplitCores:
         machine = Machine(self.target)
         split = Module(attributes=dict(module.attributes))
         for function in module.functions.values():
-            kinds = kinds_of(function, machine)
+            kinds = cores_of(function, machine)
             for kind in kinds:
                 made = _for_core(function, kind, machine, alone=len(kinds) == 1)
                 made.name = f"{function.name}.{kind}"
@@ -55,13 +56,6 @@ class SplitCores:
         for made in split.functions.values():
             _require_definitions(made)
         return split
-
-
-def kinds_of(function: Function, machine: Machine) -> list[str]:
-    """The kinds of cores whose engines a function uses; the vector core where it uses none."""
-    used = {op.attributes.get(CORE) for op in function.walk()} - {None, ""}
-    names = [kind.name for kind in machine.target.kinds if kind.name in used]
-    return names or [machine.core_of(machine.vector)]
 
 
 def _for_core(function: Function, kind: str, machine: Machine, *, alone: bool) -> Function:

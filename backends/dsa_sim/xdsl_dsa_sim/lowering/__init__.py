@@ -1,0 +1,1 @@
+"""From the dialects `buffer` and `task` to instructions of the simulated machine."""

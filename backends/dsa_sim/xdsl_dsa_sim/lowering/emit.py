@@ -1,0 +1,595 @@
+"""Instructions for the lowered functions of a kernel, one for each kind of core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from xdsl_core import dtypes, ops
+from xdsl_core.dtypes import DType
+from xdsl_core.ir import BufferType, Function, Module, Op, PointerType, ScalarType, Trait, Value, dtype_of
+from xdsl_core.ir.core import Block as IrBlock
+from xdsl_core.ir.types import pointee_of
+from xdsl_core.ops import buffer, task
+from xdsl_core.passes.memory.machine import Machine
+from xdsl_core.passes.memory.plan_memory import aligned
+from xdsl_core.passes.memory.split_cores import CORE, KERNEL
+from xdsl_core.passes.memory.layouts import bytes_of_buffer
+from xdsl_core.target import TargetDescription
+from xdsl_dsa_sim.isa import (
+    GLOBAL,
+    Buffer,
+    If,
+    Loop,
+    Operand,
+    Parameter,
+    Program,
+    Region,
+    Register,
+    Scalar,
+    Statement,
+    Sum,
+    While,
+    instruction,
+    instruction_set,
+)
+from xdsl_dsa_sim.lowering.regions import allocation_region, row_bytes, view_region, with_extents
+
+_BYPASS = frozenset({".cs", ".cv", "evict_first"})
+_WIDE = ScalarType(dtypes.i64)
+
+
+def emit(module: Module, target: TargetDescription) -> Program:
+    """The program for the functions that SplitCores made of one kernel."""
+    machine = Machine(target)
+    functions = list(module.functions.values())
+    first = functions[0]
+    cores: dict[str, tuple[Statement, ...]] = {}
+    buffers: list[Buffer] = []
+    for function in functions:
+        emitter = Emitter(machine, function, mixed=len(functions) > 1)
+        cores[function.attributes[CORE]] = tuple(emitter.run())
+        buffers += emitter.buffers
+    parameters = tuple(
+        Parameter(
+            value.name,
+            pointee_of(value.type) if isinstance(value.type, PointerType) else dtype_of(value.type),
+            isinstance(value.type, PointerType),
+        )
+        for value in first.parameters
+    )
+    scratch = [b.offset + b.bytes * b.copies for b in buffers if b.space == machine.global_space]
+    kept = tuple(b for b in buffers if b.space != machine.global_space)
+    return Program(first.attributes[KERNEL], target.name, parameters, cores, kept, max(scratch, default=0))
+
+
+class Emitter:
+    """Writes the code of one function. Scalars are registers or numbers; buffers are regions."""
+
+    def __init__(self, machine: Machine, function: Function, *, mixed: bool) -> None:
+        self.machine = machine
+        self.function = function
+        self.core: str = function.attributes[CORE]
+        self.mixed = mixed
+        self.scalar_engine = machine.scalar_engine(self.core)
+        self.values: dict[Value, Scalar] = {}
+        self.places: dict[Value, tuple[BufferType, Scalar, bool]] = {}
+        self.regions: dict[Value, Region] = {}
+        self.buffers: list[Buffer] = []
+        self.out: list[Statement] = []
+        self.names: set[str] = {value.name for value in function.parameters}
+        self.op: Op | None = None
+
+    def run(self) -> list[Statement]:
+        """The statements of the function."""
+        for value in self.function.parameters:
+            self.values[value] = Register(value.name)
+        self.block(self.function.block)
+        return self.out
+
+    def block(self, block: IrBlock) -> None:
+        """Write the ops of a block, up to its terminator."""
+        for op in block.ops:
+            if op.has(Trait.TERMINATOR):
+                return
+            self.op = op
+            rule = _RULES.get(op.definition)
+            if rule is not None:
+                rule(self, op)
+            else:
+                self.scalar_op(op)
+
+    def inside(self, block: IrBlock, finish: Callable[[], None] = lambda: None) -> tuple[Statement, ...]:
+        """The statements of a block of their own; `finish` adds to its end."""
+        saved, self.out = self.out, []
+        self.block(block)
+        finish()
+        found, self.out = self.out, saved
+        return tuple(found)
+
+    def fresh(self, hint: str = "") -> Register:
+        """A register with a name of its own."""
+        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "t"
+        name, number = base, 1
+        while name in self.names or name in _TAKEN or name[0].isdigit():
+            name, number = f"{base}_{number}", number + 1
+            if name[0].isdigit():
+                name = f"t{name}"
+        self.names.add(name)
+        return Register(name)
+
+    def add(
+        self,
+        engine: str,
+        mnemonic: str,
+        *operands: Operand | None,
+        dtype: DType | None = None,
+        **attributes: Any,
+    ) -> None:
+        """Append an instruction at the location of the current op."""
+        assert self.op is not None
+        given = {key: value for key, value in attributes.items() if value is not None}
+        self.out.append(
+            instruction(engine, mnemonic, *operands, dtype=dtype, location=self.op.location, attributes=given)
+        )
+
+    def scalar(self, value: Value) -> Scalar:
+        """The register or number of a scalar."""
+        return self.values[value]
+
+    def compute(
+        self, mnemonic: str, dtype: DType, *operands: Scalar, hint: str = "", **attributes: Any
+    ) -> Register:
+        """A new register with the result of a scalar instruction."""
+        made = self.fresh(hint)
+        self.add(self.scalar_engine, f"s_{mnemonic}", made, *operands, dtype=dtype, **attributes)
+        return made
+
+    def scaled(self, value: Scalar, factor: int) -> Scalar:
+        """An i64 times a constant."""
+        if isinstance(value, int):
+            return value * factor
+        return value if factor == 1 else self.compute("mul", dtypes.i64, value, factor)
+
+    def sum(self, left: Scalar, right: Scalar) -> Scalar:
+        """The sum of two i64, at no cost where one is a constant."""
+        if isinstance(right, int):
+            return left + right  # type: ignore[operator]
+        if isinstance(left, int):
+            return right + left  # type: ignore[operator]
+        return self.compute("add", dtypes.i64, left, right)
+
+    def scalar_op(self, op: Op) -> None:
+        """An op on scalars as one instruction."""
+        operands = [self.scalar(value) for value in op.operands]
+        dtype = _instruction_dtype(op)
+        attributes = dict(op.attributes)
+        name = op.name.rpartition(".")[2]
+        result = self.fresh(op.result.name)
+        self.add(self.scalar_engine, f"s_{name}", result, *operands, dtype=dtype, **attributes)
+        self.values[op.result] = result
+
+    def operand(self, value: Value) -> Operand:
+        """A buffer as a region, a scalar as a register or number."""
+        return self.region(value) if isinstance(value.type, BufferType) else self.scalar(value)
+
+    def optional(self, op: Op, name: str) -> Operand | None:
+        """An optional operand, or None."""
+        value = op.optional(name)
+        return None if value is None else self.operand(value)
+
+    def region(self, value: Value) -> Region:
+        """The memory behind a buffer value."""
+        return self.regions[value]
+
+
+_TAKEN = frozenset(
+    {"core", "cores", "group", "groups", "subcore", "subcores", "programs", "workspace"}
+    | {f"grid_{axis}" for axis in "xyz"}
+)
+
+
+def _instruction_dtype(op: Op) -> DType:
+    """The dtype in the mnemonic: that of the operands, conditions aside; addresses are i64."""
+    slots = zip(op.definition.operand_schema, op.groups(), strict=True)
+    values = [value for slot, group in slots if slot.name != "condition" for value in group]
+    kind = values[0].type
+    return dtypes.i64 if isinstance(kind, PointerType) else dtype_of(kind)
+
+
+def _constant(emitter: Emitter, op: Op) -> None:
+    value = op.attributes["value"]
+    emitter.values[op.result] = int(value) if isinstance(value, bool) else value
+
+
+def _same(emitter: Emitter, op: Op) -> None:
+    emitter.values[op.result] = emitter.scalar(op.operands[0])
+
+
+def _offset(emitter: Emitter, op: Op) -> None:
+    base, offset = (emitter.scalar(value) for value in op.operands)
+    kind = dtype_of(op.operand("offset").type)
+    if kind is not dtypes.i64 and not isinstance(offset, int):
+        offset = emitter.compute("cast", kind, offset, to=dtypes.i64)
+    size = pointee_of(op.result.type).bytes
+    emitter.values[op.result] = emitter.sum(base, emitter.scaled(offset, size))
+
+
+def _special(name: str, mixed: str = "") -> Callable[[Emitter, Op], None]:
+    def rule(emitter: Emitter, op: Op) -> None:
+        emitter.values[op.result] = Register(mixed if mixed and emitter.mixed else name)
+
+    return rule
+
+
+def _grid(emitter: Emitter, op: Op) -> None:
+    axis = op.attribute("axis")
+    emitter.values[op.result] = Register("programs" if axis < 0 else f"grid_{'xyz'[axis]}")
+
+
+def _program(emitter: Emitter, op: Op) -> None:
+    emitter.add(emitter.scalar_engine, "program", emitter.scalar(op.operand("program")))
+
+
+def _load(emitter: Emitter, op: Op) -> None:
+    """A scalar load; without its mask the register gets `other`, or 0."""
+    dtype = dtype_of(op.result.type)
+    result = emitter.fresh(op.result.name)
+    emitter.values[op.result] = result
+    stored = dtypes.u8 if dtype.is_bool else dtype
+
+    def load() -> tuple[Statement, ...]:
+        saved, emitter.out = emitter.out, []
+        region = Region(GLOBAL, emitter.scalar(op.operand("pointer")), stored, (1,), (1,))
+        if dtype.is_bool:
+            byte = emitter.fresh()
+            emitter.add(emitter.scalar_engine, "load", byte, region)
+            emitter.add(emitter.scalar_engine, "s_ne", result, byte, 0, dtype=stored)
+        else:
+            emitter.add(emitter.scalar_engine, "load", result, region)
+        found, emitter.out = emitter.out, saved
+        return tuple(found)
+
+    mask = op.optional("mask")
+    if mask is None:
+        emitter.out += load()
+        return
+    other = op.optional("other")
+    value = emitter.scalar(other) if other is not None else (0.0 if dtype.is_float else 0)
+    assert emitter.op is not None
+    default = instruction(emitter.scalar_engine, "set", result, value, dtype=dtype, location=op.location)
+    _branch(emitter, emitter.scalar(mask), load(), (default,))
+
+
+def _branch(
+    emitter: Emitter, condition: Scalar, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]
+) -> None:
+    """A branch on a register, or what a constant chooses."""
+    assert emitter.op is not None
+    if isinstance(condition, Register):
+        emitter.out.append(If(condition, then, otherwise, emitter.op.location))
+    else:
+        emitter.out += then if condition else otherwise
+
+
+def _store(emitter: Emitter, op: Op) -> None:
+    value = op.operand("value")
+    region = Region(GLOBAL, emitter.scalar(op.operand("pointer")), dtype_of(value.type), (1,), (1,))
+    made = instruction(emitter.scalar_engine, "store", region, emitter.scalar(value), location=op.location)
+    mask = op.optional("mask")
+    if mask is None:
+        emitter.out.append(made)
+    else:
+        _branch(emitter, emitter.scalar(mask), (made,), ())
+
+
+def _for(emitter: Emitter, op: Op) -> None:
+    block = op.region("body").block
+    registers = _carry(emitter, op.group("inits"), block.arguments[1:])
+    induction = emitter.fresh(block.arguments[0].name)
+    emitter.values[block.arguments[0]] = induction
+    bounds = [emitter.scalar(value) for value in op.operands[:3]]
+    ends = block.ops[-1].operands
+    body = emitter.inside(block, lambda: _assign(emitter, registers, ends))
+    emitter.out.append(Loop(induction, *bounds, body, op.location))
+    emitter.values.update(zip(op.results, registers, strict=True))
+
+
+def _carry(emitter: Emitter, starts: Sequence[Value], arguments: Sequence[Value]) -> list[Register]:
+    """Registers for what a loop carries, set to where it starts."""
+    registers = []
+    for start, argument in zip(starts, arguments, strict=True):
+        register = emitter.fresh(argument.name)
+        emitter.add(emitter.scalar_engine, "set", register, emitter.scalar(start), dtype=_dtype_of(argument))
+        emitter.values[argument] = register
+        registers.append(register)
+    return registers
+
+
+def _dtype_of(value: Value) -> DType:
+    return dtypes.i64 if isinstance(value.type, PointerType) else dtype_of(value.type)
+
+
+def _assign(emitter: Emitter, registers: Sequence[Register], values: Sequence[Value]) -> None:
+    """Set registers to values as if at once."""
+    pairs = [
+        (register, emitter.scalar(value), _dtype_of(value))
+        for register, value in zip(registers, values, strict=True)
+        if emitter.scalar(value) != register
+    ]
+    targets = {register for register, _, _ in pairs}
+    for index, (register, source, dtype) in enumerate(pairs):
+        inner = source.register if isinstance(source, Sum) else source
+        if inner in targets:
+            aside = emitter.fresh()
+            emitter.add(emitter.scalar_engine, "set", aside, source, dtype=dtype)
+            pairs[index] = register, aside, dtype
+    for register, source, dtype in pairs:
+        emitter.add(emitter.scalar_engine, "set", register, source, dtype=dtype)
+
+
+def _while(emitter: Emitter, op: Op) -> None:
+    before, after = op.region("before").block, op.region("after").block
+    registers = _carry(emitter, op.group("inits"), before.arguments)
+    passed = [emitter.fresh(value.name) for value in after.arguments]
+    condition = emitter.fresh("proceed")
+    decision, *values = before.ops[-1].operands
+
+    def test() -> None:
+        emitter.add(emitter.scalar_engine, "set", condition, emitter.scalar(decision), dtype=dtypes.i1)
+        _assign(emitter, passed, values)
+
+    first = emitter.inside(before, test)
+    emitter.values.update(zip(after.arguments, passed, strict=True))
+    ends = after.ops[-1].operands
+    body = emitter.inside(after, lambda: _assign(emitter, registers, ends))
+    emitter.out.append(While(first, condition, body, op.location))
+    emitter.values.update(zip(op.results, passed, strict=True))
+
+
+def _if(emitter: Emitter, op: Op) -> None:
+    registers = [emitter.fresh(value.name) for value in op.results]
+    sides = []
+    for region in op.regions:
+        ends = region.block.ops[-1].operands
+        sides.append(emitter.inside(region.block, lambda ends=ends: _assign(emitter, registers, ends)))  # type: ignore[misc]
+    emitter.op = op
+    _branch(emitter, emitter.scalar(op.operand("condition")), sides[0], sides[1])
+    emitter.values.update(zip(op.results, registers, strict=True))
+
+
+def _allocate(emitter: Emitter, op: Op) -> None:
+    kind = op.result.type
+    assert isinstance(kind, BufferType)
+    space = emitter.machine.space(kind.space)
+    offset = int(op.attribute("offset"))
+    size = aligned(bytes_of_buffer(kind.shape, kind.element, kind.layout), space)
+    copies = int(op.attribute("copies"))
+    if offset < 0:
+        return
+    name = op.result.name or "temporary"
+    emitter.buffers.append(Buffer(name, emitter.core, kind.space, offset, size, copies, (0, 0), op.location))
+    start: Scalar = offset
+    if kind.space == emitter.machine.global_space:
+        start = Register("workspace") + offset
+    emitter.places[op.result] = kind, start, False
+    emitter.regions[op.result] = allocation_region(kind, kind.space, start)
+
+
+def _select(emitter: Emitter, op: Op) -> None:
+    kind, start, _ = emitter.places[op.operand("source")]
+    space = emitter.machine.space(kind.space)
+    size = aligned(bytes_of_buffer(kind.shape, kind.element, kind.layout), space)
+    part = _wide(emitter, op.operand("part"))
+    moved = emitter.sum(emitter.scaled(part, size), start)
+    emitter.places[op.result] = kind, moved, False
+    emitter.regions[op.result] = allocation_region(kind, kind.space, moved)
+
+
+def _wide(emitter: Emitter, value: Value) -> Scalar:
+    scalar = emitter.scalar(value)
+    if value.type == _WIDE or isinstance(scalar, int):
+        return scalar
+    return emitter.compute("cast", dtype_of(value.type), scalar, to=dtypes.i64)
+
+
+def _view(emitter: Emitter, op: Op) -> None:
+    kind, start, _ = emitter.places[op.operand("source")]
+    origins = op.group("origins")
+    for origin, step in zip(origins, row_bytes(kind), strict=False):
+        start = emitter.sum(emitter.scaled(_wide(emitter, origin), step), start)
+    emitter.regions[op.result] = view_region(
+        kind,
+        kind.space,
+        start,
+        shape=op.attributes["shape"],
+        strides=op.attributes["strides"],
+        start=op.attribute("offset"),
+        any_row=bool(origins),
+    )
+
+
+def _window(emitter: Emitter, op: Op) -> None:
+    kind = op.result.type
+    assert isinstance(kind, BufferType)
+    strides = tuple(_wide(emitter, stride) for stride in op.group("strides"))
+    address = emitter.scalar(op.operand("pointer"))
+    emitter.regions[op.result] = Region(GLOBAL, address, kind.element, kind.shape, strides)
+
+
+def _copy(emitter: Emitter, op: Op) -> None:
+    destination, source = (emitter.region(op.operand(name)) for name in ("destination", "source"))
+    if destination.space == source.space:
+        emitter.add(op.attributes["engine"], "move", destination, source)
+        return
+    extents = [_wide(emitter, extent) for extent in op.group("extents")]
+    fill = op.attribute("fill")
+    source = with_extents(source, extents)
+    if fill is None:
+        destination = with_extents(destination, extents)
+    elif isinstance(fill, bool):
+        fill = int(fill)
+    emitter.add(
+        op.attributes["engine"], "copy", destination, source,
+        fill=fill if extents else None,
+        atomic=op.attribute("atomic") or None,
+        cache="bypass" if op.attribute("cache") in _BYPASS else None,
+    )  # fmt: skip
+
+
+def _fill(emitter: Emitter, op: Op) -> None:
+    emitter.add(
+        op.attributes["engine"],
+        "fill",
+        emitter.region(op.operand("destination")),
+        emitter.scalar(op.operand("value")),
+    )
+
+
+def _iota(emitter: Emitter, op: Op) -> None:
+    region, start = emitter.region(op.operand("destination")), emitter.scalar(op.operand("start"))
+    emitter.add(op.attributes["engine"], "iota", region, start, 1, axis=op.attribute("axis"))
+
+
+def _compute(emitter: Emitter, op: Op) -> None:
+    name = op.attributes["operation"].rpartition(".")[2]
+    definition = instruction_set()[name]
+    operation = ops.opset()[op.attributes["operation"]]
+    sources = op.group("sources")
+    slots = [slot.name for slot in operation.operand_schema]
+    typed = next(
+        (value for slot, value in zip(slots, sources, strict=True) if slot != "condition"), sources[0]
+    )
+    element = typed.type.element  # type: ignore[union-attr]
+    known = {spec.name for spec in definition.attributes}
+    attributes = {key: value for key, value in (op.attribute("attributes") or {}).items() if key in known}
+    emitter.add(
+        op.attributes["engine"],
+        name,
+        *(emitter.region(value) for value in op.group("destinations")),
+        *(emitter.operand(value) for value in sources),
+        dtype=element if definition.typed else None,  # type: ignore[arg-type]
+        **attributes,
+    )
+
+
+def _read(emitter: Emitter, op: Op) -> None:
+    result = emitter.fresh(op.result.name)
+    emitter.values[op.result] = result
+    emitter.add(emitter.scalar_engine, "load", result, emitter.region(op.operand("source")))
+
+
+def _gather(emitter: Emitter, op: Op) -> None:
+    emitter.add(
+        op.attributes["engine"], "gather",
+        emitter.region(op.operand("destination")), 0, emitter.region(op.operand("addresses")),
+        emitter.optional(op, "mask"), None, scale=1,
+    )  # fmt: skip
+
+
+def _scatter(emitter: Emitter, op: Op) -> None:
+    source = op.operand("source")
+    emitter.add(
+        op.attributes["engine"], "scatter",
+        0, emitter.region(op.operand("addresses")), emitter.operand(source), emitter.optional(op, "mask"),
+        dtype=source.type.element, scale=1,  # type: ignore[union-attr]
+    )  # fmt: skip
+
+
+def _atomic(emitter: Emitter, op: Op) -> None:
+    source = op.operand("source")
+    emitter.add(
+        op.attributes["engine"], "atomic",
+        emitter.optional(op, "destination"), 0, emitter.region(op.operand("addresses")), emitter.operand(source),
+        emitter.optional(op, "compare"), emitter.optional(op, "mask"),
+        dtype=source.type.element, scale=1, kind=op.attributes["kind"],  # type: ignore[union-attr]
+    )  # fmt: skip
+
+
+def _multiply(emitter: Emitter, op: Op) -> None:
+    regions = [emitter.region(op.operand(name)) for name in ("accumulator", "lhs", "rhs")]
+    emitter.add(
+        op.attributes["engine"], "mmad", *regions, emitter.scalar(op.operand("accumulate")),
+        precision=op.attribute("precision"),
+    )  # fmt: skip
+
+
+def _print(emitter: Emitter, op: Op) -> None:
+    value = op.optional("value")
+    operand = None if value is None else emitter.operand(value)
+    element = dtypes.i32 if value is None else value.type.element  # type: ignore[union-attr]
+    emitter.add(
+        emitter.scalar_engine, "print", operand, dtype=element,  # type: ignore[arg-type]
+        prefix=op.attributes["prefix"], hex=op.attribute("hex"),
+    )  # fmt: skip
+
+
+def _assert(emitter: Emitter, op: Op) -> None:
+    emitter.add(
+        emitter.scalar_engine, "assert", emitter.operand(op.operand("condition")), emitter.optional(op, "mask"),
+        message=op.attributes["message"],
+    )  # fmt: skip
+
+
+def _flag(emitter: Emitter, op: Op) -> None:
+    source, target = op.attributes["source"], op.attributes["target"]
+    number: Scalar = op.attributes["flag"]
+    slot = op.optional("slot")
+    if slot is not None:
+        number = emitter.sum(_wide(emitter, slot), number)
+    if op.definition is task.SetFlag:
+        emitter.add(source, "set_flag", target, number)
+    else:
+        emitter.add(target, "wait_flag", source, number)
+
+
+def _cross(emitter: Emitter, op: Op) -> None:
+    sets = op.definition is task.SetCross
+    other = op.attributes["target_core" if sets else "source_core"]
+    emitter.add(op.attributes["engine"], "set_cross" if sets else "wait_cross", other, op.attributes["flag"])
+
+
+def _barrier(emitter: Emitter, op: Op) -> None:
+    emitter.add(emitter.scalar_engine, "barrier")
+
+
+_RULES: Mapping[object, Callable[[Emitter, Op], None]] = MappingProxyType(
+    {
+        ops.Constant: _constant,
+        ops.PointerToInt: _same,
+        ops.IntToPointer: _same,
+        ops.PointerCast: _same,
+        ops.Offset: _offset,
+        ops.Load: _load,
+        ops.Store: _store,
+        ops.For: _for,
+        ops.While: _while,
+        ops.If: _if,
+        task.Worker: _special("core", "group"),
+        task.Workers: _special("cores", "groups"),
+        task.Member: _special("subcore"),
+        task.GridExtent: _grid,
+        task.Program: _program,
+        task.SetFlag: _flag,
+        task.WaitFlag: _flag,
+        task.SetCross: _cross,
+        task.WaitCross: _cross,
+        task.Barrier: _barrier,
+        buffer.Allocate: _allocate,
+        buffer.Select: _select,
+        buffer.View: _view,
+        buffer.Window: _window,
+        buffer.Copy: _copy,
+        buffer.Fill: _fill,
+        buffer.Iota: _iota,
+        buffer.Compute: _compute,
+        buffer.Read: _read,
+        buffer.Gather: _gather,
+        buffer.Scatter: _scatter,
+        buffer.Atomic: _atomic,
+        buffer.Multiply: _multiply,
+        buffer.Print: _print,
+        buffer.Assert: _assert,
+    }
+)

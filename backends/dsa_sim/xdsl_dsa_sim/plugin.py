@@ -1,0 +1,129 @@
+"""The hooks of the backend `dsa_sim`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl_core import __version__
+from xdsl_core.backend import (
+    API_VERSION,
+    Argument,
+    Artifact,
+    Availability,
+    Available,
+    BackendInfo,
+    Executable,
+    Grid,
+    Launch,
+    Options,
+    Source,
+    hookimpl,
+)
+from xdsl_core.ir import Module
+from xdsl_core.opdef import OpSet
+from xdsl_core.passes import Pipeline
+from xdsl_core.target import Capabilities, TargetDescription
+from xdsl_dsa_sim.options import DsaOptions
+
+if TYPE_CHECKING:
+    from xdsl_dsa_sim.simulator.image import Image
+
+_PROGRAM = "kernel.asm"
+
+
+@hookimpl
+def xdsl_backend_info() -> BackendInfo:
+    """Who the backend is."""
+    return BackendInfo(
+        "dsa_sim",
+        __version__,
+        API_VERSION,
+        "Accelerators with explicit memories that exist as data, and a simulator of them",
+        options=DsaOptions,
+    )
+
+
+@hookimpl
+def xdsl_availability() -> Availability:
+    """Always there: the machines are simulated."""
+    return Available()
+
+
+@hookimpl
+def xdsl_targets() -> tuple[TargetDescription, ...]:
+    """The machines whose descriptions come with the backend, and the user's own."""
+    from xdsl_dsa_sim.machine.targets import load_targets
+
+    return tuple(load_targets().values())
+
+
+@hookimpl
+def xdsl_capabilities(target: TargetDescription) -> Capabilities:
+    """All of the language."""
+    return _capabilities()
+
+
+@cache
+def _capabilities() -> Capabilities:
+    from xdsl_core import dtypes
+    from xdsl_core.ops import CORE
+    from xdsl_core.target import claim_all
+
+    return claim_all(CORE, [dtype.name for dtype in dtypes.ALL])
+
+
+@hookimpl
+def xdsl_register_ops(opset: OpSet) -> None:
+    """The dialects that tiles are lowered to."""
+    from xdsl_core.ops.buffer import BUFFER
+    from xdsl_core.ops.task import TASK
+
+    for definition in (*BUFFER, *TASK):
+        opset.register(definition)
+
+
+@hookimpl
+def xdsl_pipeline(target: TargetDescription, options: Options) -> Pipeline:
+    """From tiles to memories, engines and flags."""
+    from xdsl_dsa_sim.pipeline import dsa_pipeline
+
+    return dsa_pipeline(target, num_stages=options.num_stages)
+
+
+@hookimpl
+def xdsl_codegen(module: Module, target: TargetDescription, templates: Mapping[str, str]) -> Source:
+    """Assembler text."""
+    from xdsl_dsa_sim.isa import print_program
+    from xdsl_dsa_sim.lowering.emit import emit
+
+    return Source("asm", print_program(emit(module, target)))
+
+
+@hookimpl
+def xdsl_compile(source: Source) -> Artifact:
+    """The text, stored."""
+    return Artifact({_PROGRAM: source.text.encode()})
+
+
+@hookimpl
+def xdsl_load(artifact: Artifact, target: TargetDescription) -> Executable:
+    """The program, assembled for the target."""
+    from xdsl_dsa_sim.isa import parse_program
+    from xdsl_dsa_sim.simulator.assemble import assemble
+
+    return Executable(assemble(parse_program(artifact.read(_PROGRAM).decode()), target))
+
+
+@hookimpl
+def xdsl_launch(
+    executable: Executable, grid: Grid, args: tuple[Argument, ...], options: DsaOptions
+) -> Launch:
+    """One run of the grid on the simulated machine."""
+    from xdsl_dsa_sim.simulator.simulate import simulate
+
+    image: Image = executable.payload
+    result = simulate(image, image.description, grid, args, mode=options.mode)
+    return Launch(extra={"cycles": result.cycles, "seconds": result.seconds})
