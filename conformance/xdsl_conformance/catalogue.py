@@ -9,6 +9,8 @@ from xdsl_conformance.case import Case
 from xdsl_conformance.kernels import kernel_cases
 from xdsl_conformance.op_cases import op_cases
 from xdsl_conformance.refusal_cases import refusal_cases
+from xdsl_conformance.shape_cases import shape_cases
+from xdsl_conformance.special_cases import special_cases
 from xdsl_conformance.steadiness_cases import steadiness_cases
 
 
@@ -16,7 +18,7 @@ from xdsl_conformance.steadiness_cases import steadiness_cases
 def catalogue() -> MappingProxyType[str, Case]:
     """Every case; ids are stable over releases and unique."""
     found: dict[str, Case] = {}
-    for source in (op_cases, refusal_cases, steadiness_cases, kernel_cases):
+    for source in (op_cases, special_cases, shape_cases, refusal_cases, steadiness_cases, kernel_cases):
         for case in source():
             if case.id in found:
                 raise ValueError(f"two cases are called {case.id}")

@@ -47,7 +47,7 @@ def op_cases() -> Iterator[Case]:
             dtype = dtype_label(definition, sample)
             yield Case(
                 f"op/{definition.name}/{dtype}.{number}",
-                _profile(definition, sample, dtype, number),
+                profile_of(definition, sample, dtype),
                 f"{definition.name} on {', '.join(_texts(sample)) or 'nothing'}",
                 partial(ask, definition.name, number),
                 {"op": definition.name, "dtype": dtype},
@@ -78,7 +78,8 @@ def _texts(sample: Sample) -> list[str]:
     return [text if isinstance(text, str) else " ".join(text) for text in sample.types.values()]
 
 
-def _profile(definition: OpDef, sample: Sample, dtype: str, number: int) -> str:
+def profile_of(definition: OpDef, sample: Sample, dtype: str) -> str:
+    """The smallest profile that asks a sample."""
     if "f8" in dtype or str(sample.attributes.get("to", "")).startswith("f8"):
         return "ext-fp8"
     if definition.name in _SMOKE and dtype in _SMOKE_DTYPES:
@@ -89,8 +90,12 @@ def _profile(definition: OpDef, sample: Sample, dtype: str, number: int) -> str:
 def ask(op: str, number: int, subject: Subject) -> Outcome:
     """Run one sample on the backend and compare with the interpreter within the op's budget."""
     definition = CORE[op]
-    sample = definition.samples[number]
-    case = case_of(definition, sample, seed=number)
+    return ask_sample(definition, definition.samples[number], number, subject)
+
+
+def ask_sample(definition: OpDef, sample: Sample, seed: int, subject: Subject) -> Outcome:
+    """Run a sample of an op, its own or one made for the suite, and compare with the interpreter."""
+    case = case_of(definition, sample, seed=seed)
     got = prefilled(case)
     try:
         subject.execute(case.module, GRID, got)
