@@ -67,23 +67,26 @@ class InterpretedKernel:
         request = Request(self.file, self.name, grid, given, contents)
         reply = _worker().run(request, seconds=options.timeout_seconds)
         sys.stdout.write(reply.printed)
-        if reply.failure is not None:
-            raise self._error(reply.failure)
         for part, after in zip(memory, reply.storages, strict=True):
             if after is not None:
                 ctypes.memmove(part.address, after, part.size)
+        if reply.failure is not None:
+            raise self._error(reply.failure)
         return perf_counter() - start
 
     def _error(self, failure: Failure) -> ExecutionError:
         place = self.lines.get(str(failure.line))
         location = {} if place is None else {"location": Location(*place)}
+        program = f"in program ({', '.join(map(str, failure.program))})"
         if failure.assertion:
-            return ExecutionError(error("X0405", f"assertion failed: {failure.message}", **location))  # type: ignore[arg-type]
+            return ExecutionError(
+                error("X0405", f"assertion failed: {failure.message}", note=program, **location)  # type: ignore[arg-type]
+            )
         return ExecutionError(
             error(
                 "X0735",
                 f"Triton's interpreter failed: {failure.kind}: {failure.message}",
-                note=f"in line {failure.line} of {self.file}" if failure.line else failure.traceback,
+                note=f"{program}, line {failure.line} of {self.file}" if failure.line else failure.traceback,
                 help='compare with the backend "reference"; if that runs, report it with the kernel',
                 **location,  # type: ignore[arg-type]
             )

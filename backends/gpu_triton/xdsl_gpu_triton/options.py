@@ -12,9 +12,10 @@ from xdsl_core.backend import Options
 class TritonOptions(Options):
     """Options that stock Triton takes; all others of Triton's that change no result are its defaults.
 
-    `enable_fp_fusion` lets the compiler make one rounding of a product and a sum, which is faster and gives other
-    results than the ops promise. `waves_per_eu` and `matrix_instr_nonkdim` are AMD's and ignored elsewhere. `timeout_seconds` is how long a
-    launch on the target `interpret` may take before its process is stopped.
+    `enable_fp_fusion` lets the compiler make one rounding of a product and a sum, which is faster and gives
+    other results than the ops promise. `waves_per_eu` and `matrix_instr_nonkdim` are AMD's and ignored
+    elsewhere. `timeout_seconds` is how long a launch on the target `interpret` may take before its process is
+    stopped.
     """
 
     enable_fp_fusion: bool = False

@@ -22,6 +22,7 @@ from xdsl_core.backend import (
     hookimpl,
 )
 from xdsl_core.ir import Module
+from xdsl_core.opdef import OpSet
 from xdsl_core.passes import Pipeline
 from xdsl_core.target import Capabilities, TargetDescription
 from xdsl_gpu_triton.options import TritonOptions
@@ -68,6 +69,14 @@ def xdsl_capabilities(target: TargetDescription) -> Capabilities:
     from xdsl_gpu_triton.claims import capabilities
 
     return capabilities(target)
+
+
+@hookimpl
+def xdsl_register_ops(opset: OpSet) -> None:
+    """What the passes leave of the backend's own."""
+    from xdsl_gpu_triton.dialect import Gather
+
+    opset.register(Gather)  # type: ignore[arg-type]
 
 
 @hookimpl

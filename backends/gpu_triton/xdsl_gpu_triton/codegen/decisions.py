@@ -42,17 +42,19 @@ class Decisions:
         return found
 
     def position(self, op: Op, block: Block) -> int:
-        """The index in `block` of an op, or of the op there that holds it."""
+        """The index in `block` of an op, or of the op there that holds it; -1 if it stands elsewhere."""
         while op.block is not block:
             parent = op.parent_op
-            assert parent is not None
+            if parent is None:
+                return -1
             op = parent
         return self._index[op]
 
     def may_share(self, old: Value, new: Value, block: Block) -> bool:
         """Whether `new`, made in `block`, can be stored to the variable of `old` as soon as it is known.
 
-        It can if no statement reads the old value afterwards.
+        It can if no statement in the block reads the old value afterwards; what goes on outside is not looked
+        at.
         """
         maker = new.defining_op
         if maker is None or maker.block is not block or self.is_inline(maker):

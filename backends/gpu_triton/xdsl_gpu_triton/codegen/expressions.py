@@ -56,9 +56,10 @@ def _spelled(op: Op, row: Spelling, find: Find) -> Text:
     whole = not op.has(Trait.ELEMENTWISE)
     texts = [exact(find(value), value) if whole else find(value) for value in op.operands]
     texts = _with_dtype(op, texts)
-    names = [slot.name for slot, count in zip(op.definition.operand_schema, op.segments) if count]
-    levels = [*row.operands, *[row.operands[-1]] * len(texts)]
-    words = {name: text.within(level) for name, text, level in zip(names, texts, levels)}
+    slots = zip(op.definition.operand_schema, op.segments, strict=True)
+    names = [slot.name for slot, count in slots if count]
+    levels = [*row.operands, *[row.operands[-1]] * len(texts)][: len(texts)]
+    words = {name: text.within(level) for name, text, level in zip(names, texts, levels, strict=True)}
     for schema in op.definition.attribute_schema:
         words[schema.name] = _attribute_text(op.attribute(schema.name))
     if "{lanes}" in row.text:

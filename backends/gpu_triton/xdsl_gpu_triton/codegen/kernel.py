@@ -28,7 +28,8 @@ def generate(module: Module, templates: Mapping[str, str], *, interpreted: bool)
     """Triton code for the only function of a module.
 
     Metadata: `name`, `parameters` ([name, type as in Triton's signatures, divisible by 16] in order),
-    `dtypes` (of the numbers or of what pointers point to) and `lines` (the kernel's [file, line, column] for each line of the text that has one, by its number from 1).
+    `dtypes` (of the numbers or of what pointers point to) and `lines` (the kernel's [file, line, column] for
+    each line of the text that has one, by its number from 1).
     """
     (function,) = module.functions.values()
     names = Names(HELPERS)

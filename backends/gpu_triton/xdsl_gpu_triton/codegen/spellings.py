@@ -27,6 +27,7 @@ from xdsl_gpu_triton.codegen.text import (
     UNARY,
     XOR,
 )
+from xdsl_gpu_triton.dialect import Gather
 
 INTERPRETED, COMPILED, EVERYWHERE = "interpreted", "compiled", ""
 LIBDEVICE = "libdevice."
@@ -94,7 +95,7 @@ def _combined(helper: str, kinds: frozenset[str]) -> Spelling:
 
 
 def _scan(function: str) -> tuple[Spelling, ...]:
-    kinds = _WIDE_INTEGERS | _FLOATS | {"f16"}
+    kinds = _WIDE_INTEGERS | _FLOATS
     return (Spelling(f"{function}({{source}}, axis={{axis}}{{flags}})", kinds, flags=_REVERSE),)
 
 
@@ -197,11 +198,12 @@ _ROWS: tuple[tuple[Any, tuple[Spelling, ...]], ...] = (
     ),
     (ops.ProgramId, (Spelling("tl.program_id({axis})", _ALL),)),
     (ops.NumPrograms, (Spelling("tl.num_programs({axis})", _ALL),)),
-    (ops.ReduceSum, (_reduction("tl.sum", _WIDE_INTEGERS | _FLOATS | {"f16"}),)),
-    (ops.ReduceProd, (_combined("multiply", _WIDE_INTEGERS | _FLOATS | {"f16"}),)),
+    (ops.ReduceSum, (_reduction("tl.sum", _WIDE_INTEGERS | _FLOATS),)),
+    (ops.ReduceProd, (_combined("multiply", _WIDE_INTEGERS | _FLOATS),)),
     (ops.ReduceXor, (_reduction("tl.xor_sum", _WIDE_INTEGERS),)),
     (ops.ReduceOr, (_combined("either", _WIDE_INTEGERS),)),
     (ops.ReduceAnd, (_combined("both", _WIDE_INTEGERS),)),
+    (Gather, (Spelling("tl.gather({source}, {index}, 0)", _ALL),)),
     (ops.CumSum, _scan("tl.cumsum")),
     (ops.CumProd, _scan("tl.cumprod")),
     *(
@@ -257,7 +259,7 @@ HELPERS: Mapping[str, str] = MappingProxyType(
                 f"def {name}(value, index, other_value, other_index):\n"
                 "    # of equal numbers the leftmost wins, and NaN only where there is nothing else\n"
                 "    same = (value == other_value) | ((value != value) & (other_value != other_value))\n"
-                f"    better = (value {sign} other_value) | ((value == value) & (other_value != other_value))\n"
+                f"    better = (value {sign} other_value) | (value == value) & (other_value != other_value)\n"
                 "    keep = better | (same & (index < other_index))\n"
                 "    return tl.where(keep, value, other_value), tl.where(keep, index, other_index)"
             )

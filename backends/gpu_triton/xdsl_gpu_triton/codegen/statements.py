@@ -379,7 +379,10 @@ def _tested(
     condition = before.ops[-1].operand("condition")
     go = writer.names.fresh(condition.name or "proceed")
     names = [writer.names.fresh(value.name or "forwarded") for value in forwarded]
-    bound = [Text(name, shape=v.type.shape, reads=frozenset({name})) for name, v in zip(names, forwarded)]  # type: ignore[union-attr]
+    bound = [
+        Text(name, shape=v.type.shape, reads=frozenset({name}))
+        for name, v in zip(names, forwarded, strict=True)
+    ]  # type: ignore[union-attr]
 
     def test() -> None:
         known = dict(writer.values)

@@ -38,18 +38,20 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception of the interpreter: whether an assertion failed, and the line of the generated file."""
+    """An exception of the interpreter: whether an assertion of the kernel failed, where, and
+    in which program."""
 
     assertion: bool
     message: str
     kind: str
     line: int
+    program: tuple[int, ...]
     traceback: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The contents of the storages afterwards (None: unchanged) and what was printed, or what went wrong."""
+    """The contents of the storages afterwards (None: unchanged), what was printed, what went wrong."""
 
     storages: tuple[bytes | None, ...]
     printed: str

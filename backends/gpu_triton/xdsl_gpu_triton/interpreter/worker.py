@@ -7,18 +7,21 @@ wrong address ends it.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import os
 import pickle
 import sys
 import traceback
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from xdsl_core.dtypes import BY_NAME, DType
+from xdsl_core.ops.numerics import round_to
 from xdsl_gpu_triton.generated import import_file
 from xdsl_gpu_triton.interpreter.messages import HEADER, Failure, Number, Place, Reply, Request
 
@@ -41,7 +44,7 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 
 def _answer(request: Request, interpreter: Any) -> Reply:
-    printed = io.StringIO()
+    printed, failure = io.StringIO(), None
     storages = [_Storage(content, remainder) for content, remainder in request.storages]
     try:
         with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
@@ -51,11 +54,11 @@ def _answer(request: Request, interpreter: Any) -> Reply:
             arguments = [_argument(each, storages, interpreter) for each in request.arguments]
             kernel[request.grid](*arguments)
     except Exception as problem:
-        return Reply((), printed.getvalue(), _failure(problem, request.file, interpreter))
+        failure = _failure(problem, request.file, interpreter)
     changed = tuple(
         storage.changed(before) for storage, (before, _) in zip(storages, request.storages, strict=True)
     )
-    return Reply(changed, printed.getvalue(), None)
+    return Reply(changed, printed.getvalue(), failure)
 
 
 class _Storage:
@@ -83,11 +86,16 @@ def _argument(given: Place | Number, storages: list[_Storage], interpreter: Any)
     else:
         dtype = BY_NAME[given.dtype]
         kind = _triton_type(dtype, language)
-        with np.errstate(all="ignore"):
-            data = np.array([given.value]).astype(dtype.numpy)
-        if dtype.numpy.kind not in "biuf":
-            data = data.view(np.dtype(f"u{dtype.bytes}"))
+        data = _stored(given.value, dtype)
     return language.tensor(interpreter.TensorHandle(data, kind), kind)
+
+
+def _stored(value: int | float | bool, dtype: DType) -> Any:
+    """A number as the interpreter keeps it: rounded once, narrow floats as their bits."""
+    if not dtype.is_float:
+        return np.array([value], dtype.numpy)
+    rounded = np.asarray(round_to(dtype, np.array([value], np.float64))).astype(dtype.numpy)
+    return rounded if dtype.numpy.kind == "f" else rounded.view(np.dtype(f"u{dtype.bytes}"))
 
 
 def _triton_type(dtype: DType, language: Any) -> Any:
@@ -106,7 +114,9 @@ def _failure(problem: Exception, file: str, interpreter: Any) -> Failure:
             break
         cause = cause.__cause__
     text = "".join(traceback.format_exception(problem))
-    return Failure(isinstance(cause, AssertionError), f"{cause}", type(cause).__name__, line, text)
+    assertion = isinstance(cause, AssertionError) and _check.__name__ in text
+    program = tuple(getattr(interpreter.interpreter_builder, "grid_idx", (0, 0, 0)))
+    return Failure(assertion, f"{cause}", type(cause).__name__, line, program, text)
 
 
 def _adapt(interpreter: Any) -> None:
@@ -123,6 +133,23 @@ def _adapt(interpreter: Any) -> None:
 
     interpreter._patch_lang_core = patched
     interpreter.interpreter_semantic.device_print = _printer(interpreter)
+    builder = interpreter.interpreter_builder
+    # assertions are in a kernel only where it was compiled for debugging
+    builder.options = dataclasses.replace(builder.options, debug=True, sanitize_overflow=False)
+    builder.create_assert = _check
+    builder.create_splat = partial(_splat, interpreter)
+
+
+def _check(condition: Any, message: str) -> None:
+    if not condition.data.all():
+        raise AssertionError(message)
+
+
+def _splat(interpreter: Any, kind: Any, value: Any) -> Any:
+    """Repeats a scalar as it is; Triton's own takes the result of a comparison for a number."""
+    shape = [int(extent) for extent in kind.shape]
+    data = np.full(shape, value.data.reshape(-1)[0], dtype=value.data.dtype)
+    return interpreter.TensorHandle(data, value.dtype.scalar)
 
 
 def _ranges(interpreter: Any) -> Any:

@@ -28,9 +28,10 @@ class LowerExchanges:
     def run(self, module: Module) -> None:
         """Change the module in place."""
         for op in list(module.walk()):
-            if op.definition is AtomicRmw and op.attributes["kind"] == "xchg":
-                if dtype_of(op.result.type).is_float:
-                    _exchange_bits(op)
+            if op.definition is not AtomicRmw or op.attributes["kind"] != "xchg":
+                continue
+            if dtype_of(op.result.type).is_float:
+                _exchange_bits(op)
 
 
 def _exchange_bits(op: Op) -> None:

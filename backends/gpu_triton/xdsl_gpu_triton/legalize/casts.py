@@ -10,11 +10,26 @@ import numpy as np
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Builder, Module, Op, ScalarType, TileType, Type, Value, dtype_of
-from xdsl_core.ops import BitCast, Cast, Ceil, Constant, Eq, Floor, Ge, Le, Lt, Max, Min, MulHi, Select, Sub, Trunc
+from xdsl_core.ops import (
+    BitCast,
+    Cast,
+    Ceil,
+    Constant,
+    Eq,
+    Floor,
+    Ge,
+    Le,
+    Lt,
+    Max,
+    Min,
+    MulHi,
+    Select,
+    Sub,
+    Trunc,
+)
 from xdsl_core.passes.conversions import is_exact
 from xdsl_core.passes.definitions import name_of
 from xdsl_gpu_triton.errors import not_exact
-
 
 _NO_ROUNDING = "Triton's interpreter cuts the bits off instead of rounding to bf16"
 # Ops that this pass replaces by others, so that they need no spelling.
@@ -79,16 +94,18 @@ def _lower(op: Op) -> None:
         return
     if not is_one_rounding(source, target):
         raise not_exact(
-            op, f"Triton converts {source} to {target} in two roundings", "cast to f32 first, if that is meant"
+            op,
+            f"Triton converts {source} to {target} in two roundings",
+            "cast to f32 first, if that is meant",
         )
     middle = builder.value(Cast, value, to=dtypes.f32)
     _replace(op, builder.value(Cast, middle, to=target, rounding=op.attribute("rounding")))
 
 
 def _check_rounding(op: Op, source: DType, target: DType) -> None:
-    if op.attribute("rounding") == "rtz" and target.is_float and not is_exact(source, target):
-        if source is not dtypes.f32:
-            raise not_exact(op, "Triton rounds toward zero from f32 only", "cast to f32 first")
+    toward_zero = op.attribute("rounding") == "rtz" and target.is_float
+    if toward_zero and source is not dtypes.f32 and not is_exact(source, target):
+        raise not_exact(op, "Triton rounds toward zero from f32 only", "cast to f32 first")
 
 
 def _saturated(builder: Builder, op: Op, value: Value, source: DType, target: DType) -> Value:
@@ -177,5 +194,3 @@ def _signed_high_half(op: Op) -> None:
         negative = builder.value(Lt, value, zero)
         high = builder.value(Sub, high, builder.value(Select, negative, other, zero))
     _replace(op, high)
-
-

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from xdsl_core import dtypes, ops
-from xdsl_core.dtypes import DType
 from xdsl_core.diagnostics import Location
+from xdsl_core.dtypes import DType
 from xdsl_core.ir import (
     BOOL,
     Block,
@@ -18,6 +18,7 @@ from xdsl_core.ir import (
     Function,
     Module,
     Op,
+    PointerType,
     Region,
     ScalarType,
     TileType,
@@ -27,6 +28,7 @@ from xdsl_core.ir import (
     dtype_of,
 )
 from xdsl_core.passes.definitions import name_of
+from xdsl_gpu_triton.dialect import Gather
 from xdsl_gpu_triton.errors import not_exact
 
 Shape = tuple[int, ...]
@@ -37,7 +39,7 @@ class PadExtents:
     """Rounds every extent up to a power of two.
 
     Lanes beyond the extent are computed but reach nothing: accesses are masked, reductions and products see
-    numbers there that do not change them. Moving elements between rows of different length is refused.
+    numbers there that do not change them; a reshape to rows of another length gathers its elements.
 
     Before:
         %0 = tile.arange {start = 0, end = 48} : tile<48xi32>
@@ -106,11 +108,16 @@ class _Padding:
     """The shapes that values had before they were padded."""
 
     shapes: dict[Value, Shape] = field(default_factory=dict)
+    # reshapes between rows of different lengths: the shapes before and after
+    moved: dict[Op, tuple[Shape, Shape]] = field(default_factory=dict)
 
     def run(self, function: Function) -> None:
         listed = list(function.walk())
         for op in listed:
-            for value in (*op.results, *(v for region in op.regions for b in region.blocks for v in b.arguments)):
+            for value in (
+                *op.results,
+                *(v for region in op.regions for b in region.blocks for v in b.arguments),
+            ):
                 if isinstance(value.type, TileType):
                     self.shapes[value] = value.type.shape
         for op in listed:
@@ -123,6 +130,12 @@ class _Padding:
 
     def shape(self, value: Value) -> Shape:
         return self.shapes.get(value, ())
+
+    def replace(self, old: Value, new: Value) -> None:
+        """Puts a value in the place of another one, shape and name included."""
+        self.shapes[new] = self.shape(old)
+        new.name = old.name
+        old.replace_uses_with(new)
 
     def inside(self, builder: Builder, shape: Shape, axes: Sequence[int] | None = None) -> Value | None:
         """Which lanes of a padded tile are in the tile, looking along `axes`; None if all are."""
@@ -141,7 +154,9 @@ class _Padding:
         builder = Builder(op.block, before=op, location=op.location)
         inside = self.inside(builder, self.shape(value), axes)
         if inside is not None:
-            op.set_operand(index, builder.value(ops.Select, inside, value, _full(builder, number, value.type)))
+            op.set_operand(
+                index, builder.value(ops.Select, inside, value, _full(builder, number, value.type))
+            )
 
 
 def _keep(padding: _Padding, op: Op) -> None:
@@ -167,12 +182,59 @@ def _pad_reshape(padding: _Padding, op: Op) -> None:
     before, after = padding.shape(op.operands[0]), op.attributes["shape"]
     plain = padded(before) == before and padded(after) == after
     if not plain and [e for e in before if e > 1] != [e for e in after if e > 1]:
-        raise not_exact(
-            op,
-            f"{'x'.join(map(str, before))} to {'x'.join(map(str, after))} moves elements between padded rows",
-            "use extents that are powers of two",
-        )
+        padding.moved[op] = (before, after)
     op.attributes["shape"] = padded(after)
+
+
+def _gather_reshape(padding: _Padding, op: Op) -> None:
+    """Rows of different length do not lie alike once they are padded: elements are picked one by one."""
+    if op not in padding.moved:
+        return
+    before, after = padding.moved[op]
+    source, kind = op.operands[0], op.result.type
+    assert isinstance(source.type, TileType)
+    assert isinstance(kind, TileType)
+    assert op.block is not None
+    builder = Builder(op.block, before=op, location=op.location)
+    places = _places(builder, before, after)
+    element, carrier = source.type.element, _carrier(source.type.element)
+    if isinstance(element, PointerType):
+        source = builder.value(ops.PointerToInt, source)
+    elif carrier is not element:
+        source = builder.value(ops.Cast, source, to=carrier)
+    flat = builder.value(ops.Reshape, source, shape=(math.prod(padded(before)),))
+    index = builder.value(ops.Reshape, places, shape=(math.prod(padded(after)),))
+    found = builder.value(ops.Reshape, builder.value(Gather, flat, index), shape=padded(after))
+    if isinstance(element, PointerType):
+        found = builder.value(ops.IntToPointer, found, pointee=element.pointee)
+    elif carrier is not element:
+        found = builder.value(ops.Cast, found, to=element)
+    padding.replace(op.result, found)
+    op.erase()
+
+
+def _carrier(element: Any) -> Any:
+    """The dtype that elements are gathered in."""
+    return dtypes.i8 if element is dtypes.i1 else element
+
+
+def _places(builder: Builder, before: Shape, after: Shape) -> Value:
+    """For each lane of the padded `after` the place in the flat padded `before` that holds its element."""
+    whole, source = padded(after), padded(before)
+    kind = TileType(whole, dtypes.i32)
+    rest = _full(builder, 0, kind)
+    for axis in range(len(after)):
+        stride = _full(builder, math.prod(after[axis + 1 :]), kind)
+        lanes = _along(builder, axis, whole[axis], whole)
+        rest = builder.value(ops.Add, rest, builder.value(ops.Mul, lanes, stride))
+    place = _full(builder, 0, kind)
+    for axis in reversed(range(len(before))):
+        extent = _full(builder, before[axis], kind)
+        stride = _full(builder, math.prod(source[axis + 1 :]), kind)
+        lane = builder.value(ops.Rem, rest, extent)
+        rest = builder.value(ops.Div, rest, extent)
+        place = builder.value(ops.Add, place, builder.value(ops.Mul, lane, stride))
+    return place
 
 
 def _mask_access(padding: _Padding, op: Op) -> None:
@@ -236,7 +298,9 @@ _EXTREMES = (ops.ReduceMax, ops.ReduceMin, ops.ArgMax, ops.ArgMin)
 
 
 def _fill_reduction(padding: _Padding, op: Op) -> None:
-    nan = any(s.name == "propagate_nan" for s in op.definition.attribute_schema) and op.attribute("propagate_nan")
+    nan = any(s.name == "propagate_nan" for s in op.definition.attribute_schema) and op.attribute(
+        "propagate_nan"
+    )
     number = _neutral(op.definition, dtype_of(op.operands[0].type), nan=bool(nan))
     padding.fill(op, 0, number, [op.attributes["axis"]])
 
@@ -258,8 +322,7 @@ def _flag_lanes(padding: _Padding, op: Op) -> None:
     combine = _skipping(op.region("combine"), op.location)
     new = builder.build(op.definition, (*sources, inside), regions=(combine,), **op.attributes)
     for old, value in zip(op.results, new.results, strict=False):
-        value.name = old.name
-        old.replace_uses_with(value)
+        padding.replace(old, value)
     op.erase()
 
 
@@ -313,6 +376,7 @@ _BEFORE = _table(
 )
 # What is put before ops once all values are padded.
 _AFTER = _table(
+    (ops.Reshape, _gather_reshape),
     (ops.Load, _mask_access),
     (ops.Store, _mask_access),
     (ops.AtomicRmw, _mask_access),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl_core import dtypes
-from xdsl_core.ir import Builder, Module, Op, TileType, Value, dtype_of
-from xdsl_core.ops import Add, Broadcast, Cast, Dot, ExpandDims, Mul, ReduceSum
+from xdsl_core.ir import Builder, Module, Op, TileType, Type, Value, dtype_of
+from xdsl_core.ops import Add, BitCast, Broadcast, Cast, Constant, Dot, ExpandDims, Mul, ReduceSum, Xor
 from xdsl_core.target import TargetDescription
 from xdsl_gpu_triton.errors import not_exact
 
@@ -19,7 +19,7 @@ _MOST_PRODUCTS = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class LowerProducts:
-    """Spells products with an inner extent below Triton's least one, and of u8, as sums.
+    """Spells products with an inner extent below Triton's least one as sums, those of u8 as ones of i8.
 
     Before:
         %3 = tile.dot %0, %1, %2 : tile<16x16xf32>                (16x4 and 4x16)
@@ -40,6 +40,9 @@ class LowerProducts:
     def run(self, module: Module) -> None:
         """Change the module in place."""
         for op in list(module.walk()):
+            if op.definition is Dot and dtype_of(op.operands[0].type) is dtypes.u8:
+                _shift_to_signed(op)
+        for op in list(module.walk()):
             if op.definition is Dot and self._is_small(op):
                 _as_sum(op)
 
@@ -47,7 +50,45 @@ class LowerProducts:
         lhs = op.operands[0].type
         element = dtype_of(lhs)
         assert isinstance(lhs, TileType)
-        return element is dtypes.u8 or (self.vendor == "cuda" and lhs.shape[-1] < _LEAST[element.bits])
+        return self.vendor == "cuda" and lhs.shape[-1] < _LEAST[element.bits]
+
+
+def _shift_to_signed(op: Op) -> None:
+    """Multiplies u8 less 128, which i8 holds: (a + 128)(b + 128) is ab + 128 a + 128 b + 16384."""
+    lhs, rhs, accumulator = op.operands
+    kind = op.result.type
+    assert isinstance(lhs.type, TileType)
+    assert isinstance(kind, TileType)
+    assert op.block is not None
+    builder = Builder(op.block, before=op, location=op.location)
+    rank = len(kind.shape)
+    left, right = (_less_128(builder, value) for value in (lhs, rhs))
+    sums = [
+        _sum_along(builder, left, rank - 1, kind.shape),
+        _sum_along(builder, right, rank - 2, kind.shape),
+    ]
+    total = builder.value(Dot, left, right, accumulator)
+    for each in sums:
+        total = builder.value(Add, total, builder.value(Mul, each, _number(builder, 128, kind)))
+    total = builder.value(Add, total, _number(builder, 16384 * lhs.type.shape[-1], kind))
+    total.name = op.result.name
+    op.result.replace_uses_with(total)
+    op.erase()
+
+
+def _less_128(builder: Builder, value: Value) -> Value:
+    flipped = builder.value(Xor, value, _number(builder, 128, value.type))
+    return builder.value(BitCast, flipped, to=dtypes.i8)
+
+
+def _sum_along(builder: Builder, value: Value, axis: int, shape: tuple[int, ...]) -> Value:
+    total = builder.value(ReduceSum, builder.value(Cast, value, to=dtypes.i32), axis=axis)
+    return _spread(builder, total, axis, shape)
+
+
+def _number(builder: Builder, number: int, kind: Type) -> Value:
+    assert isinstance(kind, TileType)
+    return builder.value(Constant, value=number, type=kind)
 
 
 def _as_sum(op: Op) -> None:
@@ -61,7 +102,7 @@ def _as_sum(op: Op) -> None:
     if size > _MOST_PRODUCTS:
         raise not_exact(
             op,
-            f"tl.dot does not take {lhs.type} times {rhs.type}, and {size} products are too many for registers",
+            f"tl.dot does not take {lhs.type} by {rhs.type}; {size} products are too many for registers",
             "use a larger inner extent, or smaller blocks",
         )
     assert op.block is not None
