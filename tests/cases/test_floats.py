@@ -152,6 +152,47 @@ def test_o07_rows_and_columns_skip_nan(run: Any, dtype: Any) -> None:
 
 
 @xdsl.jit
+def special_values_kernel(x, out, flags, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    # what arithmetic on numbers would simplify, and arithmetic on these must not
+    tl.store(out + i, v + 0.0)
+    tl.store(out + B + i, v * 0.0)
+    tl.store(out + 2 * B + i, 0.0 - v)
+    tl.store(out + 3 * B + i, v - v)
+    tl.store(out + 4 * B + i, v / v)
+    tl.store(out + 5 * B + i, (v - 0.0) * 1.0 + (-0.0))
+    tl.store(out + 6 * B + i, -(-v))  # noqa: B002
+    tl.store(out + 7 * B + i, tl.maximum(v, float("nan")))
+    tl.store(flags + i, v == v)
+    tl.store(flags + B + i, v != v)
+    tl.store(flags + 2 * B + i, ~(v < 1.0))
+    tl.store(flags + 3 * B + i, (v < 1.0) | (v >= 1.0))
+    nan = tl.load(x + 3)
+    tl.store(out + 8 * B, nan * 0.0)
+    tl.store(out + 8 * B + 1, tl.load(x + 1) + 0.0)
+    if nan < 1.0 or nan >= 1.0:
+        tl.store(out + 8 * B + 2, 1.0)
+    else:
+        tl.store(out + 8 * B + 2, 2.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_o07_zeros_infinities_and_nan_in_arithmetic(run: Any, dtype: Any) -> None:
+    x = np.array([0.0, -0.0, 1.0, NAN, INF, -INF, 6e-8, -2.5, 6e4], dtype)
+    out, flags = np.zeros(8 * 9 + 3, dtype), np.zeros((4, 9), np.bool_)
+    run(special_values_kernel, x, out, flags, B=9)
+    zero = dtype(0)
+    with np.errstate(all="ignore"):
+        rows = [x + zero, x * zero, zero - x, x - x, x / x, x - zero + -zero, x, x]
+    expected = np.concatenate([*rows, np.array([NAN, 0.0, 2.0], dtype)])
+    np.testing.assert_array_equal(out, expected)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(out[numbers]), np.signbit(expected[numbers]))
+    np.testing.assert_array_equal(flags, [x == x, x != x, ~(x < 1), (x < 1) | (x >= 1)])
+
+
+@xdsl.jit
 def round_trip_kernel(x, narrow, out, n, B: tl.constexpr):
     i = tl.arange(0, B)
     v = tl.load(x + i, mask=i < n).to(narrow.dtype.element_ty)

@@ -1,4 +1,4 @@
-"""Cases O25, O26, O28 and O29: grids, tuning of kernels that update in place, atomics."""
+"""Cases O25, O26, O28 to O30: grids, tuning of kernels that update in place, atomics, large blocks."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def places_kernel(out, seen):
     x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     nx, ny = tl.num_programs(0), tl.num_programs(1)
     place = x + nx * (y + ny * z)
-    tl.store(out + place, (x * 100 + y * 10 + z) * 10 + tl.num_programs(2))
+    tl.store(out + place, (x * 100 + y * 10 + z) * 100 + tl.num_programs(2))
     tl.atomic_add(seen, 1)
 
 
-@pytest.mark.parametrize("grid", [(7,), (3, 5), (2, 3, 4), (1, 1, 6), (1, 9)])
+@pytest.mark.parametrize("grid", [(7,), (3, 5), (2, 3, 4), (1, 1, 6), (1, 9), (500,), (7, 9, 8)])
 def test_o25_every_program_runs_once(run: Any, grid: tuple[int, ...]) -> None:
     x, y, z = (*grid, 1, 1)[:3]
     out, seen = np.zeros((z, y, x), np.int32), np.zeros(1, np.int32)
     run(places_kernel, out, seen, grid=grid)
     k, j, i = np.indices((z, y, x))
-    np.testing.assert_array_equal(out, (i * 100 + j * 10 + k) * 10 + z)
+    np.testing.assert_array_equal(out, (i * 100 + j * 10 + k) * 100 + z)
     assert seen[0] == x * y * z
 
 
@@ -179,3 +179,18 @@ def test_o29_masked_atomics_of_every_kind(run: Any, dtype: Any) -> None:
     last = np.minimum(40 - np.arange(5), 38)
     assert out[32:].tolist() == [last[0], last[0] + 1, last[1]]
     assert memory.tolist() == [99, *last[1:], 6, 7, 8]
+
+
+@xdsl.jit
+def add_kernel(x, y, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+
+@pytest.mark.parametrize("block", [1024, 65536])
+def test_o30_blocks_of_any_size_run_where_memory_is_large(run: Any, block: int) -> None:
+    n = 70000
+    x, y = np.random.default_rng(0).standard_normal((2, n), np.float32)
+    out = np.zeros(n, np.float32)
+    run(add_kernel, x, y, out, n, grid=(xdsl.cdiv(n, block),), B=block)
+    np.testing.assert_array_equal(out, x + y)
