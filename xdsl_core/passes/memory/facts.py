@@ -126,7 +126,7 @@ def _factor(facts: Facts, value: Value) -> Factor:
     if op is None or op.definition is not Load or not _brings_zeros(op):
         return Factor(value, None, False)
     plan = facts.plans.get(op)
-    if plan is None or len(plan.loops) > 1 or 1 in plan.loops or dtype_of(source.type).is_bool:
+    if plan is None or dtype_of(source.type).is_bool or not (plan.loops in ((), (0,)) or plan.unwrapped):
         return Factor(value, None, False)
     return Factor(value, op, transposed)
 
@@ -144,7 +144,7 @@ def _brings_zeros(load: Op) -> bool:
 def _accumulated_source(facts: Facts, store: Op) -> Value | None:
     """The accumulated tile that a store can take straight from the matrix unit, converted on the way."""
     plan = facts.plans[store]
-    if plan is None or plan.loops:
+    if plan is None or plan.loops or plan.unwrapped:
         return None
     value = store.operand("value")
     element = dtype_of(value.type)

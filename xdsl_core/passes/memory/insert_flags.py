@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl_core.ir import Block, Builder, Function, Module, Op, Value
-from xdsl_core.ops import For, While
+from xdsl_core.ops import If, While
 from xdsl_core.ops.task import Barrier, Program, SetCross, SetFlag, WaitCross, WaitFlag
 from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints
 from xdsl_core.passes.memory.machine import Machine
@@ -42,6 +42,10 @@ class InsertFlags:
             syncs = find_syncs(function, machine)
             _number(syncs, machine)
             _Writer(function, machine).write(syncs)
+
+
+# No target has this many flags: what needs them becomes a barrier.
+_MORE_THAN_THERE_ARE = 1 << 30
 
 
 @dataclass(eq=False)
@@ -93,41 +97,45 @@ def find_syncs(function: Function, machine: Machine) -> list[Sync]:
     """Everything that has to wait for something, in program order."""
     footprints = Footprints(function, machine)
     found: list[Sync] = []
-    _visit(function.block, None, footprints, found, 0)
+    _visit(function.block, footprints, found, depth=0, is_program=False)
     return found
 
 
-def _visit(block: Block, loop: Op | None, footprints: Footprints, found: list[Sync], depth: int) -> None:
-    found += _BlockSyncs(block, loop, footprints, depth).run()
+def _visit(block: Block, footprints: Footprints, found: list[Sync], *, depth: int, is_program: bool) -> None:
+    """Syncs of a block and the blocks inside. `is_program` if each time the block runs it is for another program."""
+    found += _BlockSyncs(block, footprints, depth, is_program=is_program).run()
     for op in block.ops:
         for region in op.regions:
-            inner = op if op.definition in (For, While) else None
-            _visit(region.block, inner, footprints, found, depth + 1)
+            programs = is_program if op.definition is If else _runs_programs(region.block)
+            _visit(region.block, footprints, found, depth=depth + 1, is_program=programs)
+
+
+def _runs_programs(block: Block) -> bool:
+    return any(op.definition is Program for op in block.ops)
 
 
 class _BlockSyncs:
-    """Finds the syncs between the ops of one block, within an iteration and between iterations.
+    """Finds the syncs between the ops of one block, within one run of it and from one run to the next.
 
-    The block is gone through as often as iterations can be in flight and once more; index n * len + i stands for
-    op i of round n.
+    A block inside a loop or branch runs again and again, whatever runs in between. The block is gone through as
+    often as runs can be in flight and once more; index n * len + i stands for op i of round n.
     """
 
-    def __init__(self, block: Block, loop: Op | None, footprints: Footprints, depth: int) -> None:
+    def __init__(self, block: Block, footprints: Footprints, depth: int, *, is_program: bool) -> None:
         self.block = block
-        self.loop = loop
         self.footprints = footprints
         self.depth = depth
+        self.is_program = is_program
         self.ops = [op for op in block.ops if footprints.of(op)]
         self.parts = footprints.parts(block)
         self.slot = footprints.slot(block)
         self.syncs: list[Sync] = []
         self.known = _Known()
         self.through_arguments: set[tuple[Engine, Engine]] = set()
-        self.is_program = any(op.definition is Program for op in block.ops)
         self.after_op: dict[int, dict[Engine, dict[Engine, int]]] = {}
 
     def run(self) -> list[Sync]:
-        rounds = 1 if self.loop is None or self.loop.definition is While else self.parts + 1
+        rounds = self.parts + 1 if self.depth else 1
         for number in range(rounds):
             for position in range(len(self.ops)):
                 self._visit(number, position)
@@ -135,7 +143,7 @@ class _BlockSyncs:
 
     def _visit(self, number: int, position: int) -> None:
         op, index = self.ops[position], number * len(self.ops) + position
-        for sync in [sync for sync in self.syncs if sync.after is op]:
+        for sync in [sync for sync in self.syncs if sync.after is op and (sync.distance or sync.before is not op)]:
             self._apply(sync, number)
         for footprint in self.footprints.of(op):
             for source, distance, place in self._needed(footprint, number, position):
@@ -169,7 +177,7 @@ class _BlockSyncs:
                         continue
                     if not self._ordered_by_flags(source.engine, target.engine):
                         continue
-                    if self.ops[place] is self.ops[position] and self._keeps_own_order(self.ops[place]):
+                    if place == position and self._keeps_own_order(self.ops[place], source.engine, target.engine):
                         continue
                     if not self._conflict(source, target, distance):
                         continue
@@ -195,9 +203,29 @@ class _BlockSyncs:
             return source.meets(target, rotating, ignore_global=False)
         return apart
 
-    def _keeps_own_order(self, op: Op) -> bool:
-        """Loops order their own iterations, whenever they run."""
-        return op.definition is For
+    def _keeps_own_order(self, op: Op, source: Engine, target: Engine) -> bool:
+        """Whether flags inside a loop or branch order one run of it after the other.
+
+        What one side of a branch leaves to the other next time does not show inside: a flag around the branch could
+        be set twice ahead of its wait, so there engines of one core meet at a barrier.
+        """
+        if op.definition is not If or source.core != target.core:
+            return op.definition is not If
+        if not self._sides_meet(op, source, target):
+            return True
+        barrier = Sync(self.block, op, op, source, target, 0, self.depth)
+        barrier.parts = _MORE_THAN_THERE_ARE
+        if not any(sync.before is op and sync.after is op for sync in self.syncs):
+            self.syncs.append(barrier)
+        return True
+
+    def _sides_meet(self, op: Op, source: Engine, target: Engine) -> bool:
+        sides = [
+            {each.engine: each for inner in region.block.ops for each in self.footprints.of(inner)}
+            for region in op.regions
+        ]
+        pairs = [(first.get(source), second.get(target)) for first in sides for second in sides if first is not second]
+        return any(a is not None and b is not None and a.meets(b, None, ignore_global=self.is_program) for a, b in pairs)
 
     def _ordered_by_flags(self, source: Engine, target: Engine) -> bool:
         """A core's scalar unit hands out work: what it has done is before what it hands out later."""

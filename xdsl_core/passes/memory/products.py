@@ -11,11 +11,12 @@ from xdsl_core.dtypes import DType, i32
 from xdsl_core.ir import Block, Op, PointerType, Region, ScalarType, Value, dtype_of
 from xdsl_core.ops import Add, Cast, Constant, Eq, Fma, For, If, IntToPointer, Mul, Yield
 from xdsl_core.ops.buffer import Copy, Multiply, View, Window
+from xdsl_core.passes.memory.access_plans import CopyPlan
 from xdsl_core.passes.memory.facts import Factor
 from xdsl_core.passes.memory.layouts import bytes_of_buffer
 from xdsl_core.passes.memory.places import Accumulated, Held, Lowering
 from xdsl_core.passes.memory.scalars import Lanes, known
-from xdsl_core.passes.memory.transfers import block_window, copy_blocks
+from xdsl_core.passes.memory.transfers import block_window, copy_blocks, load_by_rows, under_guards
 from xdsl_core.target import ComputeUnit, DataPath
 
 _ROLES = ("lhs", "rhs")
@@ -102,7 +103,26 @@ def _bring_as(state: Lowering, load: Op, role: str) -> None:
     layout = _stage_layout(state, role, feed, element)
     name = load.result.name
     buffer = state.allocate(plan.shape, element, name=name, space=feed.stage, layout=layout)
-    (path,) = state.machine.route(state.machine.global_space, feed.stage)
+    state.staged[load, feed.stage] = buffer
+    if plan.unwrapped is None:
+        _copy_blocks_to(state, load, plan, buffer)
+        return
+    direct = plan.unwrapped.plan
+
+    def by_rows() -> None:
+        if plan.loops == (0,):
+            _copy_blocks_to(state, load, plan, buffer)
+        else:
+            held = state.dense(load_by_rows(state, load), plan.shape, element)
+            _along_route(state, state.view(held), feed, buffer, role)
+
+    under_guards(state, plan.unwrapped, lambda: _copy_blocks_to(state, load, direct, buffer), by_rows)
+
+
+def _copy_blocks_to(state: Lowering, load: Op, plan: CopyPlan, buffer: Value) -> None:
+    """Copy a factor from global memory; rows one by one where the plan loops over them."""
+    element = dtype_of(load.result.type)
+    (path,) = state.machine.route(state.machine.global_space, buffer.type.space)
     attributes = {
         "fill": (0.0 if element.is_float else 0) if plan.is_partial else None,
         "cache": str(load.attribute("cache") or load.attribute("eviction")),
@@ -112,15 +132,13 @@ def _bring_as(state: Lowering, load: Op, role: str) -> None:
     def copy(window: Value, lanes: Lanes, extents: Sequence[Value]) -> None:
         target = buffer
         if plan.loops:
-            # one row: the window has lost the dimension that is looped over
-            rows, columns = plan.shape
+            columns = plan.shape[1]
             origins = [state.code.wide(lanes[0]), state.code.number(0)]
             target = state.builder.value(View, buffer, origins, shape=(1, columns), strides=(columns, 1), offset=0)
             window, extents = _as_row(state, load, lanes)
         state.builder.build(Copy, target, window, extents, **attributes)
 
     copy_blocks(state, load, plan, element, copy)
-    state.staged[load, feed.stage] = buffer
 
 
 def _as_row(state: Lowering, load: Op, lanes: Lanes) -> tuple[Value, list[Value]]:
@@ -146,17 +164,24 @@ def _staged(state: Lowering, factor: Factor, role: str) -> tuple[Value, bool]:
     kind = factor.value.type
     element = dtype_of(kind)
     held = state.dense(state.place(factor.value), kind.shape, element, name=factor.value.name)
-    here, space = state.view(held), state.machine.local
-    if space == feed.stage:
+    here = state.view(held)
+    if state.machine.local == feed.stage:
         return here, False
-    for path in state.machine.route(space, feed.stage):
-        layout = _stage_layout(state, role, feed, element) if path.destination == feed.stage else "row_major"
-        there = state.allocate(
-            kind.shape, element, name=factor.value.name, space=path.destination, layout=layout
-        )
+    layout = _stage_layout(state, role, feed, element)
+    there = state.allocate(kind.shape, element, name=factor.value.name, space=feed.stage, layout=layout)
+    _along_route(state, here, feed, there, role)
+    return there, False
+
+
+def _along_route(state: Lowering, here: Value, feed: Feed, target: Value, role: str) -> None:
+    """Copy a factor from vector memory to the memory before the matrix unit, through others if need be."""
+    kind = target.type
+    for path in state.machine.route(state.machine.local, feed.stage):
+        there = target
+        if path.destination != feed.stage:
+            there = state.allocate(kind.shape, kind.element, name=target.name or role, space=path.destination)
         state.builder.build(Copy, there, here, (), **_place_of(state, path))
         here = there
-    return here, False
 
 
 def new_accumulator(state: Lowering, value: Value) -> Accumulated:

@@ -9,9 +9,9 @@ from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Block, Op, Region, ScalarType, TileType, Value, dtype_of, element_of
 from xdsl_core.ir.types import pointee_of
-from xdsl_core.ops import AtomicCas, Constant, For, Load, Ne, Store, Yield
+from xdsl_core.ops import AtomicCas, Constant, For, If, Le, Load, Ne, Store, Yield
 from xdsl_core.ops.buffer import Atomic, Copy, Gather, Scatter, Window
-from xdsl_core.passes.memory.access_plans import CopyPlan
+from xdsl_core.passes.memory.access_plans import CopyPlan, Unwrapped
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.places import Held, Lowering, Place, Uniform
 from xdsl_core.passes.memory.scalars import Lanes
@@ -35,11 +35,14 @@ def _load_tile(state: Lowering, op: Op) -> Held:
     element = dtype_of(kind)
     stored = dtypes.u8 if element.is_bool else element
     plan = state.facts.plans[op]
-    made = _memory_for(state, plan, kind.shape, stored, op.result.name)
     fill = _filler(state, op, element)
     if plan is None:
+        made = state.new(kind.shape, stored, name=op.result.name)
         _gather(state, op, made, fill)
+    elif plan.unwrapped is not None:
+        made = _load_wrapped(state, op, plan, fill, stored)
     else:
+        made = _memory_for(state, plan, kind.shape, stored, op.result.name)
         _copy_in(state, op, plan, made, fill)
     if not element.is_bool:
         return made
@@ -49,6 +52,32 @@ def _load_tile(state: Lowering, op: Op) -> Held:
     return truth
 
 
+def _load_wrapped(
+    state: Lowering, op: Op, plan: CopyPlan, fill: Place | int | float | None, element: DType
+) -> Held:
+    """A load whose indexes may wrap around: one copy where they do not, else row by row."""
+    shape, unwrapped = op.result.type.shape, plan.unwrapped
+    assert unwrapped is not None
+    made = state.new(shape, element, name=op.result.name)
+
+    def rows() -> None:
+        pieces = _memory_for(state, plan, shape, element, op.result.name)
+        _copy_in(state, op, plan, pieces, fill)
+        state.move(made, pieces)
+
+    under_guards(state, unwrapped, lambda: _copy_in(state, op, unwrapped.plan, made, fill), rows)
+    return made
+
+
+def load_by_rows(state: Lowering, op: Op) -> Held:
+    """A tile of numbers in vector memory, by the plan that always holds."""
+    plan, element = state.facts.plans[op], dtype_of(op.result.type)
+    assert plan is not None
+    made = _memory_for(state, plan, op.result.type.shape, element, op.result.name)
+    _copy_in(state, op, plan, made, _filler(state, op, element))
+    return made
+
+
 def _memory_for(
     state: Lowering, plan: CopyPlan | None, shape: tuple[int, ...], element: DType, name: str
 ) -> Held:
@@ -56,9 +85,35 @@ def _memory_for(
     if plan is None or not plan.loops:
         return state.new(shape, element, name=name)
     order = (*plan.loops, *plan.inner)
-    made = state.new([shape[dim] for dim in order], element, name=name, pad=True)
+    extents = [shape[dim] for dim in order]
+    if not plan.inner:
+        extents.append(1)
+    made = state.new(extents, element, name=name, pad=True)
     strides = tuple(made.strides[order.index(dim)] for dim in range(len(shape)))
     return Held(made.base, shape, strides)
+
+
+def under_guards(
+    state: Lowering, unwrapped: Unwrapped, then: Callable[[], None], otherwise: Callable[[], None]
+) -> None:
+    """Do one thing where no index wraps around, else another."""
+    code, holds = state.code, []
+    for guard in unwrapped.guards:
+        low, high, limit = (code.polynomial(each) for each in (guard.low, guard.high, guard.limit))
+        holds += [
+            state.builder.value(Le, code.number(0), low),
+            state.builder.value(Le, high, limit),
+        ]
+    condition = code.both(holds)
+    assert condition is not None
+    sides = []
+    for work in (then, otherwise):
+        block = Block()
+        with state.inside(block):
+            work()
+            state.builder.build(Yield, ())
+        sides.append(Region([block]))
+    state.builder.build(If, condition, regions=sides)
 
 
 def _filler(state: Lowering, op: Op, element: DType) -> Place | int | float | None:
@@ -133,8 +188,8 @@ def _slice(state: Lowering, held: Held, plan: CopyPlan, lanes: Lanes) -> Value:
     inner = plan.inner
     part = Held(
         held.base,
-        tuple(held.shape[dim] for dim in inner),
-        tuple(held.strides[dim] for dim in inner),
+        tuple(held.shape[dim] for dim in inner) or (1,),
+        tuple(held.strides[dim] for dim in inner) or (1,),
         held.offset,
     )
     code = state.code
@@ -190,7 +245,8 @@ def block_window(
         assert parts is not None
         stride, rest = parts
         strides.append(code.polynomial(stride, lanes))
-    shape = tuple(plan.shape[dim] for dim in plan.inner)
+    shape = tuple(plan.shape[dim] for dim in plan.inner) or (1,)
+    strides = strides or [code.number(1)]
     pointer = code.pointer(state.scalar(plan.access.base), code.polynomial(rest, lanes))
     window = state.builder.value(
         Window, pointer, strides, shape=shape, space=state.machine.global_space, element=element
@@ -206,6 +262,7 @@ def extents_of(state: Lowering, plan: CopyPlan, lanes: Lanes) -> list[Value]:
     for dim in plan.inner:
         limits = [code.polynomial(limit, lanes) for limit in plan.bounds.upper.get(dim, ())]
         found.append(code.not_negative(code.least([code.number(plan.shape[dim]), *limits])))
+    found = found or [code.number(1)]
     if plan.bounds.never:
         return [code.number(0)] * len(found)
     holds = [state.scalar(condition) for condition in plan.bounds.conditions]
@@ -295,7 +352,22 @@ def _store_tile(state: Lowering, op: Op) -> None:
             Scatter, addresses, state.operand(source), _mask(state, op), **_out(state.machine)
         )
         return
-    held = _for_copies(state, plan, place, value.type.shape, element)
+    unwrapped = plan.unwrapped
+    if unwrapped is None:
+        _copy_out(state, op, plan, place)
+    else:
+        under_guards(
+            state,
+            unwrapped,
+            lambda: _copy_out(state, op, unwrapped.plan, place),
+            lambda: _copy_out(state, op, plan, place),
+        )
+
+
+def _copy_out(state: Lowering, op: Op, plan: CopyPlan, place: Place) -> None:
+    kind = op.operand("value").type
+    element = dtype_of(kind)
+    held = _for_copies(state, plan, place, kind.shape, element)
     attributes: dict[str, Any] = {"cache": _cache(op), **_out(state.machine)}
 
     def copy(window: Value, lanes: Lanes, extents: Sequence[Value]) -> None:
