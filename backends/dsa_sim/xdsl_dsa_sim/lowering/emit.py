@@ -79,6 +79,7 @@ class Emitter:
         self.buffers: list[Buffer] = []
         self.out: list[Statement] = []
         self.names: set[str] = {value.name for value in function.parameters}
+        self.computed: dict[tuple[str, Scalar, Scalar], Scalar] = {}
         self.op: Op | None = None
 
     def run(self) -> list[Statement]:
@@ -103,9 +104,11 @@ class Emitter:
     def inside(self, block: IrBlock, finish: Callable[[], None] = lambda: None) -> tuple[Statement, ...]:
         """The statements of a block of their own; `finish` adds to its end."""
         saved, self.out = self.out, []
+        computed, self.computed = self.computed, dict(self.computed)
         self.block(block)
         finish()
         found, self.out = self.out, saved
+        self.computed = computed
         return tuple(found)
 
     def fresh(self, hint: str = "") -> Register:
@@ -150,7 +153,14 @@ class Emitter:
         """An i64 times a constant."""
         if isinstance(value, int):
             return value * factor
-        return value if factor == 1 else self.compute("mul", dtypes.i64, value, factor)
+        return value if factor == 1 else self.once("mul", value, factor)
+
+    def once(self, mnemonic: str, left: Scalar, right: Scalar) -> Scalar:
+        """The result of an i64 instruction, computed once in a block and those inside."""
+        key = mnemonic, left, right
+        if key not in self.computed:
+            self.computed[key] = self.compute(mnemonic, dtypes.i64, left, right)
+        return self.computed[key]
 
     def sum(self, left: Scalar, right: Scalar) -> Scalar:
         """The sum of two i64, at no cost where one is a constant."""
@@ -158,7 +168,7 @@ class Emitter:
             return left + right  # type: ignore[operator]
         if isinstance(left, int):
             return right + left  # type: ignore[operator]
-        return self.compute("add", dtypes.i64, left, right)
+        return self.once("add", left, right)
 
     def scalar_op(self, op: Op) -> None:
         """An op on scalars as one instruction."""
