@@ -56,9 +56,9 @@ class IndexAnalysis:
         if op.definition is Offset:
             inner = self.pointer(op.operand("pointer"))
             return None if inner is None else (inner[0], inner[1] + self.of(op.operand("offset")))
-        if op.definition in _REMAPS:
+        if op.definition in REMAPS:
             inner = self.pointer(op.operands[0])
-            return None if inner is None else (inner[0], inner[1].map_dims(_REMAPS[op.definition](op)))
+            return None if inner is None else (inner[0], inner[1].map_dims(REMAPS[op.definition](op)))
         if op.definition is Splat:
             return op.operands[0], number(0)
         return None
@@ -80,8 +80,8 @@ class IndexAnalysis:
         rule = _RULES.get(op.definition)
         if rule is not None:
             return rule(self, op)
-        if op.definition in _REMAPS:
-            return self.of(op.operands[0]).map_dims(_REMAPS[op.definition](op))
+        if op.definition in REMAPS:
+            return self.of(op.operands[0]).map_dims(REMAPS[op.definition](op))
         return self.symbol_of(value)
 
     def _scalar(self, op: Op, value: Value) -> Polynomial:
@@ -149,7 +149,7 @@ def _broadcast(op: Op) -> Callable[[int], int]:
     return lambda dim: dim if source[dim] > 1 else -1
 
 
-_REMAPS: dict[object, Callable[[Op], Callable[[int], int]]] = {
+REMAPS: dict[object, Callable[[Op], Callable[[int], int]]] = {
     ExpandDims: _expand_dims,
     Permute: _permute,
     Broadcast: _broadcast,
@@ -158,7 +158,7 @@ _REMAPS: dict[object, Callable[[Op], Callable[[int], int]]] = {
 
 def dimension_map(op: Op) -> Callable[[int], int] | None:
     """For a shape op that renames dimensions: source dimension -> result dimension; None for other ops."""
-    make = _REMAPS.get(op.definition)
+    make = REMAPS.get(op.definition)
     return None if make is None else make(op)
 
 

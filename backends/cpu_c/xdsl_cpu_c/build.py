@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from xdsl_core.backend import Artifact, Source
-from xdsl_core.diagnostics import CompilationError, error
+from xdsl_core.diagnostics import CompilationError, Diagnostic, error
 from xdsl_cpu_c.toolchain import CompileFailure, Compiler, compile_shared
 
 KERNEL = "kernel.so"
@@ -32,14 +32,17 @@ def compile_text(text: str, output: Path, compiler: Compiler) -> Path:
     try:
         return compile_shared(text, output, compiler=compiler, extra=("-lm",))
     except CompileFailure as failure:
-        complaint = next(
-            (line for line in failure.stderr.splitlines() if "error" in line), failure.stderr[:200]
-        )
-        raise CompilationError(
-            error(
-                "X0701",
-                "the C compiler refused the generated code",
-                note=f"{compiler.version}: {complaint.strip()}",
-                help="this is a defect of cpu_c: please report it with the kernel",
-            )
-        ) from failure
+        raise CompilationError(refused(failure, compiler, "the generated code")) from failure
+
+
+def refused(failure: CompileFailure, compiler: Compiler, what: str) -> Diagnostic:
+    """The diagnostic X0701 for C that the compiler refused: its first complaint, and where the text is."""
+    lines = failure.stderr.splitlines()
+    complaint = next((line for line in lines if "error" in line), next(iter(lines), "it gave no message"))
+    return error(
+        "X0701",
+        f"the C compiler refused {what}",
+        note=f"{compiler.version}: {complaint.strip()[:300]}",
+        help="this is a defect of cpu_c: please report it with the kernel; another compiler "
+        "(XDSL_CC=clang) may do meanwhile",
+    )

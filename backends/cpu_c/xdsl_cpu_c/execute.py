@@ -9,11 +9,12 @@ from time import perf_counter
 from typing import Any
 
 from xdsl_core.backend import Artifact, Executable, Grid
-from xdsl_core.diagnostics import ExecutionError, LaunchError, Location, error
-from xdsl_cpu_c.build import KERNEL, OVERLAPPING, compile_text
+from xdsl_core.diagnostics import BackendError, Diagnostic, ExecutionError, LaunchError, Location, error
+from xdsl_cpu_c.build import KERNEL, OVERLAPPING, compile_text, refused
+from xdsl_cpu_c.options import threads_error
 from xdsl_cpu_c.runtime.abi import ALIASED, ArgumentFault, Launcher, Parameter
-from xdsl_cpu_c.runtime.load import Runtime, load_runtime
-from xdsl_cpu_c.toolchain import Compiler, fingerprint
+from xdsl_cpu_c.runtime.load import Runtime, ThreadsError, load_runtime
+from xdsl_cpu_c.toolchain import CompileFailure, Compiler, fingerprint
 
 
 class LoadedKernel:
@@ -26,7 +27,8 @@ class LoadedKernel:
         self.name: str = artifact.metadata["name"]
         self.parameters = tuple(Parameter(**fields) for fields in artifact.metadata["parameters"])
         self.assertions: list[list[Any]] = artifact.metadata["assertions"]
-        self.runtime: Runtime = load_runtime(folder, compiler)
+        self.threads: int = artifact.metadata["threads"] or 0
+        self.runtime = runtime(folder, compiler)
         self.path = Path(artifact.files[KERNEL])  # type: ignore[arg-type]
         self.launcher = self._launcher(self.path, aliased_ok=False)
         self._overlapping: tuple[Path, Launcher] | None = None
@@ -64,17 +66,20 @@ class LoadedKernel:
         return self._overlapping
 
     def _launcher(self, path: Path, *, aliased_ok: bool) -> Launcher:
-        address = self.runtime.load_body(path)
-        return self.runtime.make_launcher(address, self.parameters, aliased_ok=aliased_ok)
+        try:
+            address = self.runtime.load_body(path)
+        except OSError as cause:
+            raise BackendError(_unloadable(self.name, cause)) from cause
+        launcher = self.runtime.make_launcher(address, self.parameters, aliased_ok=aliased_ok)
+        launcher.threads = self.threads
+        return launcher
 
     def _fault(self, fault: ArgumentFault) -> Any:
         if 0 <= fault.index < len(self.parameters):
             what = f"argument {self.parameters[fault.index].name!r} of {self.name} {fault.reason}"
         else:
             what = f"{self.name}: {fault.reason}"
-        return error(
-            "X0702", what, help="pass an array in host memory that may be written where the kernel writes"
-        )
+        return error("X0702", what, help="pass a copy: aligned, in host memory, and writable")
 
     def _report_failure(self, path: Path, grid: Grid) -> None:
         record = (ctypes.c_int64 * 2).in_dll(ctypes.CDLL(str(path)), "failure")
@@ -93,6 +98,30 @@ class LoadedKernel:
                 note=f"in program ({x}, {y}, {z})",
             )
         )
+
+
+def runtime(folder: Path, compiler: Compiler) -> Runtime:
+    """The runtime library, built in `folder` where it is not there yet.
+
+    Raises BackendError: X0701 where the C compiler refuses it, X0704 for a bad XDSL_NUM_THREADS, X0705 where
+    files cannot be written or loaded.
+    """
+    try:
+        return load_runtime(folder, compiler)
+    except CompileFailure as failure:
+        raise BackendError(refused(failure, compiler, "the runtime library of cpu_c")) from failure
+    except ThreadsError as cause:
+        raise BackendError(threads_error(f"XDSL_NUM_THREADS is {cause.text!r}")) from None
+    except OSError as cause:
+        raise BackendError(_unloadable("the runtime library of cpu_c", cause)) from cause
+
+
+def _unloadable(what: str, cause: OSError) -> Diagnostic:
+    return error(
+        "X0705",
+        f"{what} cannot be loaded: {cause}",
+        help="the cache folder must be writable, and allow programs to be run from it: set XDSL_CACHE_DIR",
+    )
 
 
 def load(artifact: Artifact, compiler: Compiler, folder: Path) -> Executable:

@@ -79,11 +79,14 @@ def xdsl_templates() -> Mapping[str, str]:
 
 
 @hookimpl
-def xdsl_codegen(module: Module, templates: Mapping[str, str]) -> Source:
-    """C text."""
+def xdsl_codegen(module: Module, templates: Mapping[str, str], options: CpuOptions) -> Source:
+    """C text for this machine."""
     from xdsl_cpu_c.codegen.kernel import generate
+    from xdsl_cpu_c.dot import blocking_for
+    from xdsl_cpu_c.host import describe_host
 
-    return generate(module, templates)
+    blocking = blocking_for(describe_host().vector_isa)
+    return generate(module, templates, blocking=blocking, threads=options.num_threads)
 
 
 @hookimpl

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 
-from tests.unit.cpu_c.kernels import Workshop
+from tests.unit.cpu_c.kernels import Workshop, source_of
+from tests.unit.language.running import build, function_from
 from xdsl_cpu_c.runtime import load_runtime
 from xdsl_cpu_c.toolchain import find_compiler
 
@@ -15,3 +20,14 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     folder = tmp_path_factory.mktemp("workshop")
     compiler = find_compiler(cache_dir=folder)
     return Workshop(folder, compiler, load_runtime(folder, compiler))
+
+
+@pytest.fixture
+def generated() -> Callable[..., str]:
+    """The C of a kernel given as text, for parameters (f32 array, integer, BLOCK) unless told otherwise."""
+
+    def make(text: str, *arguments: Any, **meta: Any) -> str:
+        given = arguments or (np.zeros(1, np.float32), 3)
+        return source_of(build(function_from(text), *given, **(meta or {"BLOCK": 64}))).text
+
+    return make

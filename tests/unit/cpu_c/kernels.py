@@ -14,6 +14,7 @@ from xdsl_core.ir import Module
 from xdsl_core.passes import run_pipeline
 from xdsl_cpu_c.build import OVERLAPPING
 from xdsl_cpu_c.codegen.kernel import generate
+from xdsl_cpu_c.dot import AVX2
 from xdsl_cpu_c.pipeline import cpu_pipeline
 from xdsl_cpu_c.plugin import xdsl_templates
 from xdsl_cpu_c.runtime.abi import Launcher, Parameter
@@ -23,7 +24,8 @@ from xdsl_cpu_c.toolchain import Compiler, compile_shared
 
 def source_of(module: Module) -> Source:
     """The C of a module fresh from the frontend (or from `case_of`), which is not changed."""
-    return generate(run_pipeline(module.clone(), cpu_pipeline()).module, xdsl_templates())
+    lowered = run_pipeline(module.clone(), cpu_pipeline()).module
+    return generate(lowered, xdsl_templates(), blocking=AVX2)
 
 
 def variants(source: Source) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ class Workshop:
         texts = [(number, text) for number, source in enumerate(sources) for text in variants(source)]
         groups = [texts[start : start + together] for start in range(0, len(texts), together)]
         with ThreadPoolExecutor(2) as pool:
-            paths = list(pool.map(self._build, [[text for _, text in group] for group in groups]))
+            paths = list(pool.map(self.build, [[text for _, text in group] for group in groups]))
         found: list[list[Launcher]] = [[] for _ in sources]
         for group, path in zip(groups, paths, strict=True):
             for place, (number, _) in enumerate(group):
@@ -66,7 +68,8 @@ class Workshop:
         self.launchers([source])[0][0](extents, arguments)  # type: ignore[arg-type]
         return source
 
-    def _build(self, texts: list[str]) -> Path:
+    def build(self, texts: list[str]) -> Path:
+        """A shared object of kernels `body_0`, `body_1` ..."""
         text = merged(texts)
         path = self.folder / f"kernels_{abs(hash(text)):x}.so"
         flags = self.compiler.flags

@@ -13,9 +13,10 @@ from xdsl_cpu_c.codegen.memory_order import MemoryOrder
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, buffer_element, register_of
 from xdsl_cpu_c.codegen.plan import Planner
 from xdsl_cpu_c.codegen.writer import Lines, Names
+from xdsl_cpu_c.dot import Blocking
 
 ALIGNMENT = 64
-SLACK = 128  # bytes after each buffer that a full vector load may read
+SLACK = 256  # bytes after each buffer that a full vector load (32 lanes of 8 bytes) may read
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Context:
     analysis: IndexAnalysis
     order: MemoryOrder
     planner: Planner
+    blocking: Blocking
     lines: Lines = field(default_factory=Lines)
     names: Names = field(default_factory=Names)
     scalars: dict[Value, str] = field(default_factory=dict)
@@ -44,6 +46,7 @@ class Context:
     dot_sources: set[str] = field(default_factory=set)
     declarations: list[str] = field(default_factory=list)
     scratch_bytes: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
     free: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     failures: list[tuple[str, Op]] = field(default_factory=list)
 
@@ -74,6 +77,7 @@ class Context:
         name = self.names.fresh(f"{hint or 'tile'}_tile")
         c_type = C_TYPES[element]
         self.declarations.append(f"{c_type} *const {name} = ({c_type} *)(scratch + {self.scratch_bytes});")
+        self.sizes[name] = size
         self.scratch_bytes += -(-(size + SLACK) // ALIGNMENT) * ALIGNMENT
         return name
 
@@ -160,7 +164,10 @@ def _float_literal(value: float, suffix: str) -> str:
 
 
 def source_comment(op: Op) -> str:
-    """`// file:line: text` of the kernel line an op comes from; empty if unknown."""
+    """`// line: text` of the kernel line an op comes from; empty if unknown.
+
+    A backslash at the end of the line would carry the comment on.
+    """
     where = op.location.callers[-1] if op.location.callers else op.location
-    text = linecache.getline(where.file, where.line).strip()
+    text = linecache.getline(where.file, where.line).strip().rstrip("\\").rstrip()
     return f"// {where.line}: {text}" if text else ""

@@ -82,9 +82,19 @@ def _tile(
 
 
 def _kernel(context: Context, m: int, n: int, k: int, kind: str) -> str:
-    name, text = kernels.dot_function(m, n, k, accumulator=kind)
+    name, text = kernels.dot_function(m, n, k, accumulator=kind, blocking=context.blocking)
     context.helpers.setdefault(name, text)
     return name
+
+
+def _pack(context: Context, memory: str) -> str:
+    """Name of the function that packs a rhs from memory of an element."""
+    return _mover(context, kernels.pack_function(memory, blocking=context.blocking), memory)
+
+
+def _copy_rows(context: Context, memory: str) -> str:
+    """Name of the function that copies a lhs from memory of an element into rows."""
+    return _mover(context, kernels.copy_rows_function(memory, blocking=context.blocking), memory)
 
 
 def _mover(context: Context, made: tuple[str, str], memory: str) -> str:
@@ -97,18 +107,19 @@ def _mover(context: Context, made: tuple[str, str], memory: str) -> str:
 def _panels(context: Context, k: int, n: int, kind: str, hint: str) -> str:
     """Scratch memory for the packed rhs."""
     operand = kernels.CONTRACTIONS[kind].operand
-    return context.allocate((kernels.packed_length(k, n, kind),), operand, f"{hint or 'rhs'}_panels").name
+    length = kernels.packed_length(k, n, kind, blocking=context.blocking)
+    return context.allocate((length,), operand, f"{hint or 'rhs'}_panels").name
 
 
 def _pack_memory(context: Context, panels: str, rhs: MemoryOperand, depth: str, columns: str) -> None:
-    pack = _mover(context, kernels.pack_function(rhs.element.name), rhs.element.name)
+    pack = _pack(context, rhs.element.name)
     source, strides = _address(context, rhs)
     context.lines.add(f"{pack}({panels}, {source}, {strides[0]}, {strides[1]}, {depth}, {columns});")
 
 
 def _pack_buffer(context: Context, panels: str, value: Value, k: int, n: int) -> None:
     held = context.buffers[value]
-    pack = _mover(context, kernels.pack_function(held.element), held.element)
+    pack = _pack(context, held.element)
     context.lines.add(f"{pack}({panels}, {held.name}, {held.strides[0]}, {held.strides[1]}, {k}, {n});")
 
 
@@ -130,7 +141,7 @@ def _lhs(
     if lhs.element.name == kind and lhs.strides[1].constant == 1:
         return _in_place_or_evaluated(context, lhs)
     name, step = _row_space(context, m, k, kind, value.name)
-    copy = _mover(context, kernels.copy_rows_function(lhs.element.name), lhs.element.name)
+    copy = _copy_rows(context, lhs.element.name)
     direct = f"{copy}({name}, {step}, {source}, {strides[0]}, {strides[1]}, {rows}, {depth});"
     if not lhs.guards:
         context.lines.add(direct)
@@ -139,7 +150,7 @@ def _lhs(
     context.lines.add(f"    {direct}")
     with context.lines.block("else"):
         tile = _evaluated(context, value)
-        copy = _mover(context, kernels.copy_rows_function(tile.element), tile.element)
+        copy = _copy_rows(context, tile.element)
         strides_text = f"{tile.strides[0]}, {tile.strides[1]}"
         context.lines.add(f"{copy}({name}, {step}, {tile.name}, {strides_text}, {rows}, {depth});")
     return name, str(step)
@@ -169,7 +180,7 @@ def _pack_guarded(context: Context, panels: str, rhs: MemoryOperand, depth: str,
         _pack_memory(context, panels, rhs, depth, columns)
     with context.lines.rest():
         tile = _evaluated(context, rhs.value)
-        pack = _mover(context, kernels.pack_function(tile.element), tile.element)
+        pack = _pack(context, tile.element)
         strides = f"{tile.strides[0]}, {tile.strides[1]}"
         context.lines.add(f"{pack}({panels}, {tile.name}, {strides}, {depth}, {columns});")
 
@@ -186,7 +197,7 @@ def _copied_rows(context: Context, held: Buffer, kind: str) -> tuple[str, str]:
     """A buffered lhs copied into operands of the micro-kernel: (pointer, row stride)."""
     m, k = held.shape
     name, step = _row_space(context, m, k, kind, "lhs")
-    copy = _mover(context, kernels.copy_rows_function(held.element), held.element)
+    copy = _copy_rows(context, held.element)
     context.lines.add(f"{copy}({name}, {step}, {held.name}, {held.strides[0]}, {held.strides[1]}, {m}, {k});")
     return name, str(step)
 
@@ -242,9 +253,9 @@ def _batched(context: Context, op: Op, buffer: Buffer) -> None:
     k = lhs.shape[2]
     kind = buffer.element
     panels = _panels(context, k, n, kind, op.operand("rhs").name)
-    pack = _mover(context, kernels.pack_function(rhs.element), rhs.element)
+    pack = _pack(context, rhs.element)
     name, step = _row_space(context, m, k, kind, "lhs")
-    copy = _mover(context, kernels.copy_rows_function(lhs.element), lhs.element)
+    copy = _copy_rows(context, lhs.element)
     kernel = _kernel(context, m, n, k, kind)
     variable = context.names.fresh("batch")
     with context.lines.block(f"for (int64_t {variable} = 0; {variable} < {batch}; ++{variable})"):

@@ -102,5 +102,6 @@ def _stop_unless(context: Context, holds: str, counts: str) -> None:
 
 
 def _escape(text: str) -> str:
-    table = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
-    return "".join(table.get(character, character) for character in text)
+    """The text inside a C string literal: bytes that are no plain characters in octal."""
+    plain = {ord(character) for character in map(chr, range(32, 127)) if character not in '"\\?'}
+    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())

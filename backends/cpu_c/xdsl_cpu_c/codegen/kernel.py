@@ -8,9 +8,9 @@ from typing import Any
 
 from xdsl_core.analysis.index_analysis import IndexAnalysis
 from xdsl_core.backend import Source
+from xdsl_core.diagnostics import CompilationError, error
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Function, Module, Op, PointerType, TokenType, Trait, Value
-from xdsl_cpu_c import dot as kernels
 from xdsl_cpu_c.build import OVERLAPPING
 from xdsl_cpu_c.codegen.blocks import write_block
 from xdsl_cpu_c.codegen.context import Context, scalar_c_type
@@ -18,38 +18,49 @@ from xdsl_cpu_c.codegen.memory_order import MemoryOrder, parameter_of
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, is_narrow_float
 from xdsl_cpu_c.codegen.plan import Planner
 from xdsl_cpu_c.codegen.writer import Lines
+from xdsl_cpu_c.dot import Blocking, dot_prelude
 from xdsl_cpu_c.vector import prelude
 
+SCRATCH_LIMIT = 1 << 30
+"""Bytes that the tiles of one program may take; each thread has as many."""
 
-def generate(module: Module, templates: Mapping[str, str]) -> Source:
-    """C for the only function of a module.
+
+def generate(
+    module: Module, templates: Mapping[str, str], *, blocking: Blocking, threads: int | None = None
+) -> Source:
+    """C for the only function of a module; `blocking` cuts matrix products for the machine it will run on.
 
     The text assumes that pointer arguments do not overlap; the file "overlapping.c" is the variant that does
     not, and is left out where the two are the same. Metadata: `name`, `parameters` (the launch slots in
-    order, fields of xdsl_cpu_c.runtime.Parameter) and `assertions` ([message, file, line, column, end_line,
-    end_column] by site, counted from 1).
+    order, fields of xdsl_cpu_c.runtime.Parameter), `threads` (how many share the grid, None: the default) and
+    `assertions` ([message, file, line, column, end_line, end_column] by site, counted from 1). Raises
+    CompilationError X0703 where the tiles need more memory than there is for them.
     """
     (function,) = module.functions.values()
     template = _compiled(templates["kernel.c.j2"])
     slots = parameters_of(function)
-    text, failures = _text(function, template, distinct=True)
+    text, failures = _text(function, template, blocking, distinct=True)
     files = {}
     if sum(slot["kind"] == "pointer" for slot in slots) > 1:
-        careful, _ = _text(function, template, distinct=False)
+        careful, _ = _text(function, template, blocking, distinct=False)
         files = {} if careful == text else {OVERLAPPING: careful}
     sites = [[message, *_place(op)] for message, op in failures]
-    return Source("c", text, files, {"name": function.name, "parameters": slots, "assertions": sites})
+    about = {"name": function.name, "parameters": slots, "threads": threads, "assertions": sites}
+    return Source("c", text, files, about)
 
 
-def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, list[tuple[str, Op]]]:
+def _text(
+    function: Function, template: Any, blocking: Blocking, *, distinct: bool
+) -> tuple[str, list[tuple[str, Op]]]:
     analysis = IndexAnalysis()
     order = MemoryOrder(analysis, distinct=distinct)
     planner = Planner(order)
-    context = Context(analysis, order, planner)
+    context = Context(analysis, order, planner, blocking)
     loads = _parameter_loads(context, function)
     plan = planner.plan(function)
     context.lines = Lines()
     write_block(context, plan, {}).close()
+    _check_scratch(context, function)
     helpers = dict(context.helpers)
     includes = [helpers.pop("stdio")] if "stdio" in helpers else []
     written = (*context.lines.lines, *loads, *helpers.values())
@@ -58,7 +69,7 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
         location=function.location,
         includes=includes,
         prelude=prelude([*context.functions, *_types_of(written)]),
-        dot_prelude=kernels.dot_prelude(context.dot_sources) if context.dot_sources else "",
+        dot_prelude=dot_prelude(context.dot_sources, blocking=blocking) if context.dot_sources else "",
         helpers=list(helpers.values()),
         loads=loads,
         scratch_bytes=context.scratch_bytes,
@@ -67,6 +78,23 @@ def _text(function: Function, template: Any, *, distinct: bool) -> tuple[str, li
         may_stop=bool(context.failures),
     )
     return text, context.failures
+
+
+def _check_scratch(context: Context, function: Function) -> None:
+    if context.scratch_bytes <= SCRATCH_LIMIT:
+        return
+    sizes = sorted(context.sizes.items(), key=lambda item: -item[1])[:3]
+    largest = ", ".join(f"{name} {size >> 20} MiB" for name, size in sizes)
+    raise CompilationError(
+        error(
+            "X0703",
+            f"the tiles of {function.name} need {context.scratch_bytes >> 20} MiB of memory a thread",
+            location=function.location,
+            label=f"the largest: {largest}",
+            requires=f"at most {SCRATCH_LIMIT >> 20} MiB",
+            help="let a program work on smaller tiles, and launch more programs",
+        )
+    )
 
 
 def _place(op: Op) -> tuple[str, int, int, int, int]:

@@ -6,52 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_KEYWORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "bool_t",
-        "main",
-        "slots",
-        "scratch",
-        "program",
-        "first_program",
-        "last_program",
-        "grid",
-    ]
-)
+from xdsl_cpu_c.codegen.reserved import is_reserved
 
 
 class Lines:
@@ -91,19 +46,21 @@ class Lines:
 
 
 class Names:
-    """Hands out C identifiers near the names of the source, each once."""
+    """Hands out C identifiers near the names of the source, each once until it is given back."""
 
     def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
+        self._taken: set[str] = set()
 
     def fresh(self, hint: str) -> str:
+        """A name that is not in use: `hint`, or `hint` with a number."""
         base = re.sub(r"\W", "_", hint) or "t"
         if base[0].isdigit():
             base = f"t{base}"
-        if base in _KEYWORDS or re.match(r"[fiu]\d+x?\d*(_|$)", base):
-            base += "_"
-        count = self._taken.get(base, 0)
-        self._taken[base] = count + 1
-        if not count:
-            return base
-        return self.fresh(f"{base}_{count}")
+        if is_reserved(base):
+            base = f"the_{base.strip('_')}"
+        name, count = base, 0
+        while name in self._taken:
+            count += 1
+            name = f"{base}_{count}"
+        self._taken.add(name)
+        return name

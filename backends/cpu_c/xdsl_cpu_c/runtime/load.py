@@ -22,6 +22,14 @@ _EXTENSION_NAME = "_cpu_c_launcher"
 _EXTENSION_LINK: Mapping[str, tuple[str, ...]] = {"Darwin": ("-undefined", "dynamic_lookup")}
 
 
+class ThreadsError(ValueError):
+    """XDSL_NUM_THREADS is `text`, which is no number of threads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"XDSL_NUM_THREADS must be a positive whole number, not {text!r}")
+        self.text = text
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """The loaded runtime: makes launchers, loads kernels, sets the number of threads.
@@ -53,8 +61,8 @@ def load_runtime(cache_dir: Path, compiler: Compiler, *, compiled: bool = True) 
     """Build what `cache_dir` does not hold yet and load it; the same arguments give the same Runtime.
 
     `compiled=False` takes the launcher in Python. The number of threads is $XDSL_NUM_THREADS, else one per
-    usable core. Raises CompileFailure if the runtime library cannot be built, ValueError for a bad
-    XDSL_NUM_THREADS.
+    usable core. Raises CompileFailure if the runtime library cannot be built, ThreadsError for a bad
+    XDSL_NUM_THREADS, OSError where files cannot be written or loaded.
     """
     threads = threads_from_environment(os.environ)
     runtime = _load(cache_dir, compiler, compiled)
@@ -64,12 +72,12 @@ def load_runtime(cache_dir: Path, compiler: Compiler, *, compiled: bool = True) 
 
 
 def threads_from_environment(environ: Mapping[str, str]) -> int:
-    """Number of threads that XDSL_NUM_THREADS asks for, 0 if it is not set. Raises ValueError."""
+    """Number of threads that XDSL_NUM_THREADS asks for, 0 if it is not set. Raises ThreadsError."""
     text = environ.get("XDSL_NUM_THREADS", "").strip()
     if not text:
         return 0
     if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"XDSL_NUM_THREADS must be a positive whole number, not {text!r}")
+        raise ThreadsError(text)
     return int(text)
 
 
