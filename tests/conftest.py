@@ -40,6 +40,11 @@ MISSING = {
         "PyTorch is not installed",
         "pip install torch --index-url https://download.pytorch.org/whl/cpu",
     ),
+    "triton": (
+        lambda: importlib.util.find_spec("triton") is None,
+        "Triton is not installed",
+        'pip install "xdsl-core[triton]"',
+    ),
     "compiler": (lambda: not has_compiler(), "no C compiler was found", "pip install ziglang"),
 }
 

@@ -24,11 +24,12 @@ _FP8_REASON = (
     "Triton's interpreter rounds fp8 wrongly and reads its NaN and infinities as numbers; "
     "it can only move fp8 values"
 )
-# fp8 dtypes that Triton has on a chip (supported_fp8_dtypes in Triton's backends), by target.
+# fp8 dtypes that Triton has on a chip (supported_fp8_dtypes in Triton's backends), by target. It also takes
+# f8e4m3b11fnuz on CUDA, which it reaches from f32 in two roundings.
 _FP8_OF = MappingProxyType(
     {
-        "sm_80": frozenset({"f8e5m2", "f8e4m3b11fnuz"}),
-        "sm_90": frozenset({"f8e5m2", "f8e4m3b11fnuz", "f8e4m3fn"}),
+        "sm_80": frozenset({"f8e5m2"}),
+        "sm_90": frozenset({"f8e5m2", "f8e4m3fn"}),
         "gfx942": frozenset({"f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz"}),
     }
 )
@@ -53,7 +54,11 @@ def _compiled(target: TargetDescription) -> Capabilities:
     for definition in CORE:
         kinds = _kinds(definition, interpreted=False) - missing
         claims.append(Claim(definition.name, kinds))
-        denials.append(Denial(definition.name, f"Triton has no such dtype on {target.name}", missing))
+        denials.append(
+            Denial(
+                definition.name, f"Triton has no such dtype on {target.name}, or rounds to it twice", missing
+            )
+        )
     return Capabilities(tuple(claims), tuple(denials))
 
 
@@ -97,6 +102,7 @@ def _kinds(definition: OpDef, *, interpreted: bool) -> frozenset[str]:
         for kind in _ALL
         if takes(name, kind, interpreted=interpreted)
         or takes(name, wider(BY_NAME[kind]).name, interpreted=interpreted)
+        or "pointer" in name
         or definition.operands.keys() & {"pointer"}
         or not definition.operands
     )

@@ -76,7 +76,7 @@ def xdsl_register_ops(opset: OpSet) -> None:
     """What the passes leave of the backend's own."""
     from xdsl_gpu_triton.dialect import Gather
 
-    opset.register(Gather)  # type: ignore[arg-type]
+    opset.register(Gather)
 
 
 @hookimpl

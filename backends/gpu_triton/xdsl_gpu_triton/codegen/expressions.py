@@ -29,7 +29,7 @@ Find = Callable[[Value], Text]
 
 def exact(text: Text, value: Value) -> Text:
     """The text with the shape and dtype of the value itself, where Triton would not extend it by itself."""
-    shape = value.type.shape  # type: ignore[union-attr]
+    shape = value.type.shape
     if text.literal:
         constant = value.defining_op
         while constant is not None and constant.definition is not ops.Constant:
@@ -63,11 +63,11 @@ def _spelled(op: Op, row: Spelling, find: Find) -> Text:
     for schema in op.definition.attribute_schema:
         words[schema.name] = _attribute_text(op.attribute(schema.name))
     if "{lanes}" in row.text:
-        words["lanes"] = lanes_text(op.operands[0].type.shape, op.attribute("axis"))  # type: ignore[union-attr]
+        words["lanes"] = lanes_text(op.operands[0].type.shape, op.attribute("axis"))
     pattern = row.text
     for name, choices in row.flags.items():
         pattern = pattern.replace("{flags}", choices[op.attribute(name)])
-    shape = join_shapes([text.shape for text in texts]) if not whole else op.results[0].type.shape  # type: ignore[union-attr]
+    shape = join_shapes([text.shape for text in texts]) if not whole else op.results[0].type.shape
     return Text(pattern.format(**words), row.level, shape, reads=reads_of(texts))
 
 
@@ -148,7 +148,7 @@ def _reshape(op: Op, find: Find) -> Text:
 
 def _permute(op: Op, find: Find) -> Text:
     text = exact(find(op.operands[0]), op.operands[0])
-    order, shape = op.attributes["order"], op.result.type.shape  # type: ignore[union-attr]
+    order, shape = op.attributes["order"], op.result.type.shape
     plain = order == (1, 0)
     spelled = f"tl.trans({text})" if plain else f"tl.permute({text}, {tuple_text(order)})"
     return Text(spelled, shape=shape, reads=text.reads)
@@ -223,7 +223,7 @@ def _dot(op: Op, find: Find) -> Text:
     if element.is_float and element.bits == 8:
         # without it Triton may add products of fp8 in less than f32 on some chips
         words.append("max_num_imprecise_acc=0")
-    return Text(f"tl.dot({', '.join(words)})", shape=op.result.type.shape, reads=reads_of(parts))  # type: ignore[union-attr]
+    return Text(f"tl.dot({', '.join(words)})", shape=op.result.type.shape, reads=reads_of(parts))
 
 
 def _is_zero(value: Value) -> bool:
@@ -290,7 +290,7 @@ def combined_text(op: Op, find: Find, helper: str) -> Text:
     if op.definition is ops.Scan and op.attribute("reverse"):
         flag = ", reverse=True"
     given = sources[0].text if len(sources) == 1 else f"({', '.join(map(str, sources))})"
-    shape = op.results[0].type.shape  # type: ignore[union-attr]
+    shape = op.results[0].type.shape
     return Text(f"{function}({given}, {axis}, {helper}{flag})", shape=shape, reads=reads_of(sources))
 
 

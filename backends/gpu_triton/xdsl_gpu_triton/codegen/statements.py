@@ -22,7 +22,7 @@ from xdsl_gpu_triton.codegen.expressions import (
 )
 from xdsl_gpu_triton.codegen.names import Names
 from xdsl_gpu_triton.codegen.spellings import triton_dtype
-from xdsl_gpu_triton.codegen.text import Text
+from xdsl_gpu_triton.codegen.text import Text, stored
 
 # A longer text becomes a variable instead of a part of another text.
 _LONGEST_PART = 76
@@ -91,12 +91,12 @@ class Writer:
         if shared is not None or text.literal:
             text = exact(text, value)
         name = shared or self.names.fresh(value.name or "value")
-        self.write(f"{name} = {text}", location)
+        self.write(stored(name, text), location)
         return self.bind(value, name, text.shape)
 
     def bind(self, value: Value, name: str, shape: tuple[int, ...] | None = None) -> Text:
         """Says that a variable holds a value."""
-        shape = value.type.shape if shape is None else shape  # type: ignore[union-attr]
+        shape = value.type.shape if shape is None else shape
         text = self.values[value] = Text(name, shape=shape, reads=frozenset({name}))
         return text
 
@@ -239,7 +239,7 @@ def _init_is_free(writer: Writer, loop: Op, init: Value, text: Text, slot: int) 
     maker, block = init.defining_op, loop.block
     if maker is None or maker.block is not block or writer.decisions.is_inline(maker) or block is None:
         return False
-    if text.shape != init.type.shape or init in writer.variables:  # type: ignore[union-attr]
+    if text.shape != init.type.shape or init in writer.variables:
         return False
     place = writer.decisions.position(loop, block)
     first = len(loop.operands) - len(loop.results)
@@ -286,7 +286,7 @@ def _hand_over(writer: Writer, values: Sequence[Value], variables: Sequence[str]
             writer.write(f"{', '.join(left)} = {', '.join(right)}", location)
             return
         variable, text = pending.pop(ready)
-        writer.write(f"{variable} = {text}", location)
+        writer.write(stored(variable, text), location)
 
 
 def _is_read(variable: str, pending: Sequence[tuple[str, Text]], number: int) -> bool:
@@ -382,7 +382,7 @@ def _tested(
     bound = [
         Text(name, shape=v.type.shape, reads=frozenset({name}))
         for name, v in zip(names, forwarded, strict=True)
-    ]  # type: ignore[union-attr]
+    ]
 
     def test() -> None:
         known = dict(writer.values)

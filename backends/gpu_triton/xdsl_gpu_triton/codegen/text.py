@@ -51,3 +51,26 @@ def reads_of(parts: list[Text]) -> frozenset[str]:
 def tuple_text(items: tuple[int, ...]) -> str:
     """A tuple of numbers as Python writes it."""
     return f"({items[0]},)" if len(items) == 1 else f"({', '.join(map(str, items))})"
+
+
+_UPDATES = (("+", SUM), ("-", SUM), ("*", PRODUCT))
+
+
+def stored(name: str, text: Text) -> str:
+    """The statement that stores a text to a variable, as an update where the text only adds to it."""
+    for symbol, level in _UPDATES:
+        start = f"{name} {symbol} "
+        rest = text.text[len(start) :]
+        if text.level == level and text.text.startswith(start) and _is_one_operand(rest):
+            return f"{name} {symbol}= {rest}"
+    return f"{name} = {text}"
+
+
+def _is_one_operand(text: str) -> bool:
+    """Whether a text has no operator outside parentheses: those have blanks around them."""
+    depth = 0
+    for character in text:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
+        if character == " " and depth == 0:
+            return False
+    return True

@@ -67,7 +67,9 @@ class LowerCasts:
 
 
 def is_direct(source: DType, target: DType) -> bool:
-    """Whether Triton converts without a stop at f32 in between."""
+    """Whether Triton converts without a stop at f32 in between; fp8 numbers cannot be compared with zero."""
+    if target.is_bool:
+        return not (source.is_float and source.bits == 8)
     narrow = (dtypes.bf16, *(dtype for dtype in dtypes.ALL if dtype.is_float and dtype.bits == 8))
     if target in narrow:
         return source is dtypes.f32 or (source.is_float and source.bits == 16 and target.bits == 8)
@@ -89,7 +91,7 @@ def _lower(op: Op) -> None:
     if op.attribute("saturate"):
         _replace(op, _saturated(builder, op, value, source, target))
         return
-    if target.is_bool or is_direct(source, target):
+    if is_direct(source, target):
         _check_rounding(op, source, target)
         return
     if not is_one_rounding(source, target):
