@@ -8,7 +8,7 @@ import pytest
 from tests.unit.dsa_sim.streams import ADD, caught, run_add, run_core, run_text, without
 from xdsl_core.diagnostics import catalogue
 
-ENGINES = ("python",)
+ENGINES = ("python", pytest.param("c", marks=pytest.mark.compiler))
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 

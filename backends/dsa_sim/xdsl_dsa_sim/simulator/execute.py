@@ -81,11 +81,10 @@ class Semantics:
     def _view(self, core: int, operand: RegionImage, values: Any) -> View:
         geometry = geometry_of(operand, values)
         strides = tuple(stride // geometry.itemsize for stride in geometry.strides)
-        shape = tuple(max(extent, 0) for extent in geometry.shape)
         if not geometry.elements:
             data = np.empty(0, np.uint8)
         elif self.setup.image.spaces[operand.space].owner == "device":
             data = self.memory.bytes_at(geometry.low, geometry.high, writes=operand.writes)
         else:
             data = self.memories.bytes_of(core, operand.space)[geometry.low : geometry.high]
-        return View(data, operand.dtype, shape, strides, operand.block)
+        return View(data, operand.dtype, geometry.shape, strides, operand.block)

@@ -31,6 +31,26 @@ class Kind(IntEnum):
     LIMIT = 10  # steps or cycles
     EXTENTS = 11  # two operands whose extents differ
 
+    @property
+    def details(self) -> int:
+        """How many facts there are."""
+        return _DETAILS[self]
+
+
+_DETAILS = {
+    Kind.MISALIGNED: 3,
+    Kind.RACE: 5,
+    Kind.UNWRITTEN: 2,
+    Kind.FLAG_RANGE: 2,
+    Kind.FLAG_COUNT: 2,
+    Kind.OUTSIDE_GLOBAL: 4,
+    Kind.OUTSIDE_SPACE: 3,
+    Kind.DEADLOCK: 0,
+    Kind.FLAG_LEFT: 4,
+    Kind.LIMIT: 0,
+    Kind.EXTENTS: 2,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:

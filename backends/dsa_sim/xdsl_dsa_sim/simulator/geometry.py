@@ -16,7 +16,8 @@ class Geometry:
     """Runs of bytes without gaps: `run` bytes at `offset` and at every combination of `dimensions` (count,
     stride in bytes) from there; `elements` of `itemsize` bytes are meant (a cut-off block is stored whole).
 
-    `shape` and `strides` are the region's own, strides in bytes, for the rules that look at lanes.
+    `shape` and `strides` are the region's own, strides in bytes, for the rules that look at lanes; an extent below
+    0 counts as 0.
     """
 
     offset: int
@@ -60,12 +61,12 @@ def geometry_of(region: RegionImage, values: Sequence[int | float]) -> Geometry:
     """The geometry of a region from the numbers of its instruction."""
     first, rank = region.first, region.rank
     offset = int(values[first])
-    shape = tuple(int(value) for value in values[first + 1 : first + 1 + rank])
+    shape = tuple(max(int(value), 0) for value in values[first + 1 : first + 1 + rank])
     counts = tuple(int(value) for value in values[first + 1 + rank : first + 1 + 2 * rank])
     size = region.dtype.bytes
     elements = 1
     for extent in shape:
-        elements *= max(extent, 0)
+        elements *= extent
     strides = tuple(count * size for count in counts)
     run, dimensions = size, list(zip(shape, strides, strict=True))
     if region.block is not None:

@@ -66,7 +66,7 @@ class Watched:
 
     def check(self, engine: int, use: Use, known: Clock) -> Race | None:
         """The race of an access with an earlier one of another engine, or None; then remembers the access."""
-        for other, log in self.logs.items():
+        for other, log in sorted(self.logs.items()):
             if other == engine:
                 continue
             for earlier in log.values():

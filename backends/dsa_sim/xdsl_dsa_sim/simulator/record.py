@@ -88,3 +88,12 @@ def empty_record(setup: Setup) -> Record:
     items = [[ItemTotals() for _ in image.items] for image in setup.image.cores]
     high_water = [[0] * len(setup.image.spaces) for _ in setup.image.cores]
     return Record(0.0, [0.0] * len(setup.cores), engines, items, high_water)
+
+
+def completed(record: Record) -> Record:
+    """The record with what follows from its parts: when cores ended, the cycles, the instructions executed."""
+    record.executed = sum(totals.count for engines in record.engines for totals in engines)
+    for core, engines in enumerate(record.engines):
+        record.core_cycles[core] = max([record.core_cycles[core], *(totals.last for totals in engines)])
+    record.cycles = max(record.core_cycles, default=0.0)
+    return record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -15,12 +15,15 @@ from xdsl_dsa_sim.simulator.execute import Semantics
 from xdsl_dsa_sim.simulator.faults import Fault, error_of
 from xdsl_dsa_sim.simulator.global_memory import bind
 from xdsl_dsa_sim.simulator.image import Image
+from xdsl_dsa_sim.simulator.native import library
+from xdsl_dsa_sim.simulator.native.engine import run_native
 from xdsl_dsa_sim.simulator.python.engine import run_python
-from xdsl_dsa_sim.simulator.record import Record
+from xdsl_dsa_sim.simulator.record import Record, completed
 from xdsl_dsa_sim.simulator.setup import Setup, prepare
 
 # A kernel that executes more steps than this is taken to run forever.
 MAX_STEPS = 20_000_000_000
+ENGINES = ("auto", "c", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,13 @@ def simulate(
     setup = prepare(image, grid, memory, mode=mode, trace=trace, max_steps=max_steps)
     semantics = Semantics(setup, Console(grid, output))
     try:
-        record = _engine(engine)(setup, semantics)
+        record = completed(_engine(engine)(setup, semantics))
     except Fault as fault:
         raise error_of(fault, image, setup.places, memory) from None
     return Simulation(setup, record)
 
 
-def _engine(name: str) -> Any:
-    return run_python
+def _engine(name: str) -> Callable[[Setup, Semantics], Record]:
+    if name not in ENGINES:
+        raise ValueError(f"engine is {name!r}, none of {', '.join(ENGINES)}")
+    return run_native if name == "c" or (name == "auto" and library.is_available()) else run_python

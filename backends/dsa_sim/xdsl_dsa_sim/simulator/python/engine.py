@@ -25,11 +25,6 @@ def run_python(setup: Setup, executor: Executor) -> Record:
         _happen(run, happening, subject, now)
     _require_end(run, now)
     _require_flags_taken(run, now)
-    run.record.executed = sum(totals.count for engines in run.record.engines for totals in engines)
-    for core in run.cores:
-        ends = [totals.last for totals in run.record.engines[core.number]]
-        run.record.core_cycles[core.number] = max([run.record.core_cycles[core.number], *ends])
-    run.record.cycles = max(run.record.core_cycles, default=0.0)
     return run.record
 
 
@@ -78,7 +73,7 @@ def _waiting(run: Run, core: Core) -> list[Waiting]:
 
 
 def _require_flags_taken(run: Run, now: float) -> None:
-    for key, flag in run.flags.items():
+    for key, flag in sorted(run.flags.items(), key=lambda entry: (len(entry[0]) == 3, entry[0])):
         if flag.count:
             _, _, _, engine, item = flag.sets[0]
             crosses = len(key) == 3

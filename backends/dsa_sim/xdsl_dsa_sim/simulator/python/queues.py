@@ -70,6 +70,7 @@ def _begin(run: Run, core: Core, number: int, head: Pending, now: float) -> bool
     else:
         _release(run, core, number, now)
     engine.free_at = now + flag_cycles
+    run.record.engines[core.number][number].count += 1
     return True
 
 
@@ -86,6 +87,7 @@ def _wait(run: Run, core: Core, number: int, head: Pending, now: float) -> bool:
         waits = run.record.engines[core.number][number].waits
         waits[item.other if item.action is Action.WAIT_FLAG else -1] += now - engine.blocked_since
     engine.free_at = now + (run.setup.image.model.sync.flag if run.setup.timed else 0.0)
+    run.record.engines[core.number][number].count += 1
     return True
 
 
@@ -148,7 +150,7 @@ def _transfer(run: Run, core: Core, number: int, flight: Flight, traffic: Traffi
     item, model = flight.pending.item, run.setup.image.model.memory
     writes = item.timing.traffic == "write"
     totals = run.record.items[core.image][item.index]
-    if traffic.indirect:
+    if item.timing.rule == "indirect":
         moved = traffic.indirect * model.segment
         shared, read, written, missed = 0, 0, 0, False
         if not model.l2_capacity:

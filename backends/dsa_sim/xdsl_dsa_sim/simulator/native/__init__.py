@@ -1,0 +1,1 @@
+"""The event engine in C: the same steps in the same order as the Python one, for speed."""

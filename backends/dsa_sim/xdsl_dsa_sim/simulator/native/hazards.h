@@ -1,0 +1,126 @@
+/* Order between engines by vector clocks; the twin of hazards.py. */
+
+#define UNWRITTEN_MARK 0
+#define OUTSIDE_PROGRAMS 1
+
+static uint8_t mark_of(int32_t program) { return program < 0 ? OUTSIDE_PROGRAMS : (uint8_t)(2 + program % 254); }
+
+static uint64_t hash_of(const geometry_t *region, int32_t writes) {
+  uint64_t hash = (uint64_t)region->offset * 0x9E3779B97F4A7C15u + (uint64_t)region->run * 31 + (uint64_t)writes;
+  for (int32_t axis = 0; axis < region->dimensions; axis++)
+    hash = (hash ^ (uint64_t)region->dimension[axis].extent) * 0x100000001B3u + (uint64_t)region->dimension[axis].stride;
+  return hash ^ (hash >> 29);
+}
+
+/* The place of a use with these runs, or the free slot where it would go. */
+static int32_t *slot_of(log_t *log, const geometry_t *region, int32_t writes) {
+  uint64_t place = hash_of(region, writes);
+  for (;; place++) {
+    int32_t *slot = &log->slot[place & (uint64_t)(log->slots - 1)];
+    if (*slot < 0) return slot;
+    const use_t *use = &log->use[*slot];
+    if (use->writes == writes && same_runs(&use->geometry, region)) return slot;
+  }
+}
+
+static void rehash(run_t *run, log_t *log, int32_t slots) {
+  int32_t *made = realloc(log->slot, (size_t)slots * sizeof *made);
+  if (!made) fail(run, -2, 0, -1, 0);
+  log->slot = made;
+  log->slots = slots;
+  memset(made, 0xff, (size_t)slots * sizeof *made);
+  for (int32_t number = 0; number < log->uses; number++)
+    *slot_of(log, &log->use[number].geometry, log->use[number].writes) = number;
+}
+
+static void forget_known(run_t *run, watched_t *watched, log_t *log, int32_t engine, const int64_t *clocks) {
+  int64_t known = INT64_MAX, engines = run->setup->group_engines;
+  for (int32_t number = 0; number < watched->user_count; number++) {
+    int64_t count = clocks[watched->user[number] * engines + engine];
+    if (count < known) known = count;
+  }
+  int32_t kept = 0;
+  for (int32_t number = 0; number < log->uses; number++)
+    if (log->use[number].count > known) log->use[kept++] = log->use[number];
+  log->uses = kept;
+  rehash(run, log, log->slots);
+}
+
+static void remember(run_t *run, watched_t *watched, int32_t engine, const use_t *use, const int64_t *clocks) {
+  log_t *log = &watched->log[engine];
+  if (!log->slots) rehash(run, log, 64);
+  int32_t *slot = slot_of(log, &use->geometry, use->writes);
+  if (*slot < 0) {
+    if (log->uses == log->room) {
+      int64_t room = log->room;
+      log->use = grow(run, log->use, &room, sizeof *log->use, 32);
+      log->room = (int32_t)room;
+    }
+    *slot = log->uses++;
+  }
+  log->use[*slot] = *use;
+  log->latest = use->count;
+  if (2 * log->uses > log->slots) rehash(run, log, 2 * log->slots);
+  if (watched->by_program && log->uses > 256) forget_known(run, watched, log, engine, clocks);
+}
+
+/* Whether just this region was written by an engine in this program, so that its bytes have their marks. */
+static bool written_by(const log_t *log, const geometry_t *region, int32_t program) {
+  if (!log->uses) return false;
+  int32_t place = *slot_of((log_t *)log, region, 1);
+  return place >= 0 && log->use[place].program == program;
+}
+
+/* The earlier use that nothing orders before this one, or NULL; *other is its engine. */
+static const use_t *race_of(const watched_t *watched, int32_t engines, int32_t engine, const use_t *use,
+                            const int64_t *clock, int32_t *other) {
+  for (int32_t number = 0; number < engines; number++) {
+    const log_t *log = &watched->log[number];
+    if (number == engine || log->latest <= clock[number]) continue;
+    for (int32_t place = 0; place < log->uses; place++) {
+      const use_t *earlier = &log->use[place];
+      if (earlier->count <= clock[number] || !(use->writes || earlier->writes)) continue;
+      if (watched->by_program && earlier->program != use->program) continue;
+      if (!overlap(&earlier->geometry, &use->geometry)) continue;
+      *other = number;
+      return earlier;
+    }
+  }
+  return NULL;
+}
+
+/* The part of a run whose bytes have marks. */
+static bool marked_part(const watched_t *watched, int64_t start, int64_t run, int64_t *first, int64_t *last) {
+  *first = start > watched->base ? start : watched->base;
+  int64_t end = watched->base + watched->size;
+  *last = start + run < end ? start + run : end;
+  return *first < *last;
+}
+
+/* The first byte of a region that neither this program nor code outside of programs wrote, or -1. */
+static int64_t unwritten_byte(const watched_t *watched, int32_t engines, const geometry_t *region, int32_t program) {
+  if (!watched->size || region->high <= watched->base || region->offset >= watched->base + watched->size) return -1;
+  for (int32_t engine = 0; engine < engines; engine++)
+    if (written_by(&watched->log[engine], region, program)) return -1;
+  uint8_t mine = mark_of(program);
+  for (walk_t walk = walk_over(region); walk.left; step_on(&walk)) {
+    int64_t first, last;
+    if (!marked_part(watched, walk.start, region->run, &first, &last)) continue;
+    const uint8_t *mark = watched->mark + (first - watched->base);
+    size_t count = (size_t)(last - first);
+    if ((mark[0] == mine || mark[0] == OUTSIDE_PROGRAMS) && !memcmp(mark, mark + 1, count - 1)) continue;
+    for (size_t place = 0; place < count; place++)
+      if (mark[place] != mine && mark[place] != OUTSIDE_PROGRAMS) return first + (int64_t)place;
+  }
+  return -1;
+}
+
+static void mark_written(watched_t *watched, int32_t engine, const geometry_t *region, int32_t program) {
+  if (!watched->size || region->high <= watched->base || region->offset >= watched->base + watched->size) return;
+  if (written_by(&watched->log[engine], region, program)) return;
+  for (walk_t walk = walk_over(region); walk.left; step_on(&walk)) {
+    int64_t first, last;
+    if (marked_part(watched, walk.start, region->run, &first, &last))
+      memset(watched->mark + (first - watched->base), mark_of(program), (size_t)(last - first));
+  }
+}
