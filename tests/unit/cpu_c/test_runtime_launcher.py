@@ -242,7 +242,7 @@ def test_other_exporters(runtime: Runtime, body: int, wrap: Any) -> None:
     assert dump(runtime, body, FLOATS_IN, wrap(values)) == address
     launcher = make_launcher(body, (COUNT, COUNT, FLOATS_IN, FLOATS_OUT), runtime)
     assert launcher((0, 1, 1), (0, 0, wrap(values), values[1:])) == ALIASED
-    assert launcher((0, 1, 1), (0, 0, wrap(values[:1]), values[2:])) == OK
+    assert launcher((0, 1, 1), (0, 0, wrap(values[:1]), values[2:].copy())) == OK
 
 
 @pytest.mark.parametrize(
@@ -291,13 +291,13 @@ def test_overlap(runtime: Runtime, body: int) -> None:
     grid = x.reshape(10, 10)
     cases = [
         (x, x, ALIASED),
-        (x[:50], x[50:], OK),
-        (x[:51], x[50:], ALIASED),
-        (x[49::-1], x[50:], OK),
-        (x[50::-1], x[50:], ALIASED),
+        # a kernel may leave a view within the memory it was taken from
+        (x[:50], x[50:], ALIASED),
+        (x[49::-1], x[50:], ALIASED),
         (grid[:, :5], grid[:, 5:], ALIASED),
-        (grid[:5], grid[5:], OK),
-        (x[:0], x, OK),
+        (x[:0], x, ALIASED),
+        (x.copy(), x[50:], OK),
+        (x.copy()[::-2], grid[5:], OK),
         (None, x, OK),
     ]
     for read, written, status in cases:
@@ -402,4 +402,8 @@ def test_byte_range_covers_every_element(view: np.ndarray[Any, Any]) -> None:
     low, high = byte_range(address, view.shape, view.strides, view.itemsize)
     starts = [address + sum(np.multiply(index, view.strides)) for index in np.ndindex(view.shape)]
     assert (low, high) == ((min(starts), max(starts) + view.itemsize) if starts else (address, address))
-    assert extent_of(view)[:3] == (address, low, high)
+    own = view.copy()
+    start = own.__array_interface__["data"][0]
+    assert extent_of(own)[:3] == (start, start, start + own.nbytes)
+    whole = BASE.__array_interface__["data"][0]
+    assert extent_of(view)[:3] == (address, whole, whole + BASE.nbytes)

@@ -16,6 +16,7 @@ Extent = tuple[int, int, int, bool, int]
 def extent_of(array: Any) -> Extent:
     """(address, low, high, readonly, itemsize) of an array without a buffer; in bytes, `high` exclusive.
 
+    From `low` to `high` is what a kernel may reach through the array: the memory it is a view of.
     Takes torch CPU tensors, objects with `__array_interface__`, and DLPack exporters. Raises TypeError,
     with a reason that completes "argument NAME ...", for everything else and for memory that the host
     cannot read.
@@ -24,10 +25,21 @@ def extent_of(array: Any) -> Extent:
         return _tensor_extent(array)
     interface = getattr(array, "__array_interface__", None)
     if interface is not None and not _is_numpy_scalar(array):
-        return _interface_extent(interface)
+        address, low, high, readonly, itemsize = _interface_extent(interface)
+        return address, *storage_range(array, low, high), readonly, itemsize
     if hasattr(array, "__dlpack__"):
         return _dlpack_extent(array)
     raise TypeError(f"is a {type(array).__name__}, which is not an array in host memory")
+
+
+def storage_range(array: Any, low: int, high: int) -> tuple[int, int]:
+    """The range of the memory that an array is a view of, which holds its own range."""
+    owner = getattr(array, "base", None)
+    while owner is not None and hasattr(owner, "__array_interface__"):
+        _, own_low, own_high, _, _ = _interface_extent(owner.__array_interface__)
+        low, high = min(low, own_low), max(high, own_high)
+        owner = getattr(owner, "base", None)
+    return low, high
 
 
 def byte_range(address: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
@@ -52,8 +64,10 @@ def _tensor_extent(tensor: Any) -> Extent:
     if not tensor.is_cpu:
         raise TypeError(f"is a tensor on device {tensor.device}; move it to host memory with .cpu()")
     address, itemsize = tensor.data_ptr(), tensor.element_size()
-    if tensor.is_contiguous():
-        return address, address, address + tensor.numel() * itemsize, False, itemsize
+    if hasattr(tensor, "untyped_storage"):
+        storage = tensor.untyped_storage()
+        low = storage.data_ptr()
+        return address, low, low + storage.nbytes(), False, itemsize
     strides = [stride * itemsize for stride in tensor.stride()]
     low, high = byte_range(address, tensor.shape, strides, itemsize)
     return address, low, high, False, itemsize

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from xdsl_cpu_c.runtime.abi import ALIASED, GRID, GRID_LIMIT, OK, ArgumentFault, Parameter, integer_range
-from xdsl_cpu_c.runtime.extent import byte_range, extent_of
+from xdsl_cpu_c.runtime.extent import byte_range, extent_of, storage_range
 
 _DECLARATIONS = """
 void xdsl_set_threads(int threads);
@@ -130,6 +130,8 @@ def _take_pointer(
         first = _first_byte(argument)
         low = address = _address_of(first)
         high, readonly, itemsize = address + argument.nbytes, False, argument.itemsize
+        if argument.base is not None:
+            low, high = storage_range(argument, low, high)
         call.held.append(first)
     except (AttributeError, TypeError, ValueError, BufferError):
         address, low, high, readonly, itemsize = _extent(index, argument)

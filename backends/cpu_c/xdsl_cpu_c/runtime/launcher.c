@@ -39,7 +39,7 @@ typedef struct {
     struct parameter *parameters;
 } Launcher;
 
-/* Bytes [low, high) that a pointer argument's view covers. */
+/* Bytes [low, high) that a pointer argument may reach. */
 struct range {
     uintptr_t low, high;
 };
@@ -139,6 +139,26 @@ static int take_extent(Launcher *self, Py_ssize_t index, PyObject *argument, str
     return check_pointer(self, index, (uintptr_t)address, readonly, itemsize);
 }
 
+/* A kernel may leave a view within the memory it was taken from: the range is that of the last of its bases. */
+static void widen_to_storage(PyObject *argument, struct range *range)
+{
+    PyObject *owner = PyObject_GetAttrString(argument, "base");
+    while (owner != NULL && owner != Py_None) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(owner, &view, PyBUF_STRIDED_RO) < 0)
+            break;
+        struct range whole = view_range(&view);
+        PyBuffer_Release(&view);
+        range->low = whole.low < range->low ? whole.low : range->low;
+        range->high = whole.high > range->high ? whole.high : range->high;
+        PyObject *next = PyObject_GetAttrString(owner, "base");
+        Py_DECREF(owner);
+        owner = next;
+    }
+    Py_XDECREF(owner);
+    PyErr_Clear(); /* what has no base, or a base without a buffer, is its own storage */
+}
+
 static int take_pointer(Launcher *self, Py_ssize_t index, PyObject *argument, struct call *call)
 {
     if (argument == Py_None) {
@@ -154,6 +174,7 @@ static int take_pointer(Launcher *self, Py_ssize_t index, PyObject *argument, st
                 return take_extent(self, index, argument, call);
             call->slots[index] = (uintptr_t)view->buf;
             call->ranges[index] = view_range(view);
+            widen_to_storage(argument, &call->ranges[index]);
             return check_pointer(self, index, (uintptr_t)view->buf, view->readonly, view->itemsize);
         }
         PyErr_Clear(); /* some arrays have a buffer slot that refuses their dtype */
