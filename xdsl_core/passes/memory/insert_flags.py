@@ -10,7 +10,7 @@ from typing import ClassVar
 from xdsl_core.ir import Block, Builder, Function, Module, Op, Value
 from xdsl_core.ops import If, While
 from xdsl_core.ops.task import Barrier, Program, SetCross, SetFlag, WaitCross, WaitFlag
-from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints
+from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints, cores_of
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.target import TargetDescription
 
@@ -147,9 +147,11 @@ class _BlockSyncs:
             self._apply(sync, number)
         for footprint in self.footprints.of(op):
             for source, distance, place in self._needed(footprint, number, position):
+                # a flag for each part only where the next but `parts` run takes the same part again
+                parts = self.parts if distance in (0, self.parts) else 1
                 sync = Sync(
                     self.block, self.ops[place], op, source, footprint.engine, distance, self.depth,
-                    slot=self.slot if self.parts > 1 else None, parts=self.parts,
+                    slot=self.slot if parts > 1 else None, parts=parts,
                 )  # fmt: skip
                 self.syncs.append(sync)
                 self._apply(sync, number)
@@ -302,9 +304,10 @@ class _Writer:
             self._insert(sync.block, sync.after, after=False, sync=sync, sets=False)
             if sync.distance:
                 self._around(sync)
+        cores = cores_of(self.function, self.machine)
         for op in list(self.function.walk()):
             if op.definition is While:
-                self._drain_while(op)
+                self._drain_while(op, cores)
 
     def _barrier(self, sync: Sync) -> None:
         """Wait for all engines: before the later op, or at the end of an iteration."""
@@ -314,12 +317,11 @@ class _Writer:
             self.barriers.add(key)
             Builder(sync.block, before=place, location=place.location).build(Barrier, core=sync.target.core)
 
-    def _drain_while(self, loop: Op) -> None:
+    def _drain_while(self, loop: Op, cores: Sequence[str]) -> None:
         """Iterations of a loop with a test follow each other whole."""
-        cores = {kind.name for kind in self.machine.target.kinds}
         for region in loop.regions:
             block = region.block
-            for core in sorted(cores):
+            for core in cores:
                 Builder(block, before=block.ops[0], location=loop.location).build(Barrier, core=core)
 
     def _insert(self, block: Block, op: Op, *, after: bool, sync: Sync, sets: bool) -> None:

@@ -158,6 +158,15 @@ class Lowering:
         self.move(made, held)
         return made
 
+    def starts_rows_aligned(self, held: Held, element: DType) -> bool:
+        """Whether a copy may take a tile as it is: neighbours along the last dimension, every row aligned."""
+        if held.strides[-1:] != (1,) and held.shape[-1] > 1:
+            return False
+        unit = self.machine.space(self.machine.local).alignment
+        pairs = zip(held.shape[:-1], held.strides[:-1], strict=True)
+        rows = all(extent == 1 or (stride and stride * element.bytes % unit == 0) for extent, stride in pairs)
+        return rows and held.offset * element.bytes % unit == 0
+
     def fill(self, target: Held, value: Value) -> None:
         """Put a scalar into every lane."""
         self.builder.build(Fill, self.view(target), value, **self.unit("fill"))

@@ -113,8 +113,10 @@ def _bring_as(state: Lowering, load: Op, role: str) -> None:
         if plan.loops == (0,):
             _copy_blocks_to(state, load, plan, buffer)
         else:
-            held = state.dense(load_by_rows(state, load), plan.shape, element)
-            _along_route(state, state.view(held), feed, buffer, role)
+            held = load_by_rows(state, load)
+            rows = state.new(plan.shape, element, pad=True)
+            state.move(rows, held)
+            _along_route(state, state.view(rows), feed, buffer, role)
 
     under_guards(state, plan.unwrapped, lambda: _copy_blocks_to(state, load, direct, buffer), by_rows)
 
@@ -163,14 +165,23 @@ def _staged(state: Lowering, factor: Factor, role: str) -> tuple[Value, bool]:
         return state.staged[factor.load, feed.stage], factor.transposed
     kind = factor.value.type
     element = dtype_of(kind)
-    held = state.dense(state.place(factor.value), kind.shape, element, name=factor.value.name)
-    here = state.view(held)
+    here = state.view(_rows(state, factor.value))
     if state.machine.local == feed.stage:
         return here, False
     layout = _stage_layout(state, role, feed, element)
     there = state.allocate(kind.shape, element, name=factor.value.name, space=feed.stage, layout=layout)
     _along_route(state, here, feed, there, role)
     return there, False
+
+
+def _rows(state: Lowering, value: Value) -> Held:
+    """A matrix in vector memory as copies take it: row after row, each aligned."""
+    element, place = dtype_of(value.type), state.place(value)
+    if isinstance(place, Held) and state.starts_rows_aligned(place, element):
+        return place
+    made = state.new(value.type.shape, element, name=value.name, pad=True)
+    state.put(made, place)
+    return made
 
 
 def _along_route(state: Lowering, here: Value, feed: Feed, target: Value, role: str) -> None:
@@ -374,8 +385,8 @@ def to_vector(state: Lowering, place: Accumulated) -> Held:
     held = None
     for path in state.machine.route(space, state.machine.local):
         if path.destination == state.machine.local:
-            held = state.new(shape, element, name=place.buffer.name)
-            there = held.base
+            held = state.new(shape, element, name=place.buffer.name, pad=True)
+            there = state.view(held)
         else:
             there = state.allocate(shape, element, name=place.buffer.name, space=path.destination)
         state.builder.build(Copy, there, here, (), **_place_of(state, path))

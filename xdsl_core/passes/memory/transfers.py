@@ -58,7 +58,7 @@ def _load_wrapped(
     """A load whose indexes may wrap around: one copy where they do not, else row by row."""
     shape, unwrapped = op.result.type.shape, plan.unwrapped
     assert unwrapped is not None
-    made = state.new(shape, element, name=op.result.name)
+    made = state.new(shape, element, name=op.result.name, pad=True)
 
     def rows() -> None:
         pieces = _memory_for(state, plan, shape, element, op.result.name)
@@ -83,7 +83,7 @@ def _memory_for(
 ) -> Held:
     """Memory for a tile such that every copy of the plan starts at an aligned place."""
     if plan is None or not plan.loops:
-        return state.new(shape, element, name=name)
+        return state.new(shape, element, name=name, pad=plan is not None)
     order = (*plan.loops, *plan.inner)
     extents = [shape[dim] for dim in order]
     if not plan.inner:
@@ -288,10 +288,7 @@ def _mask(state: Lowering, op: Op) -> Value | None:
     mask = op.optional("mask")
     if mask is None:
         return None
-    place = state.place(mask)
-    return state.operand(place) if isinstance(place, Uniform) else state.view(
-        state.dense(place, mask.type.shape, dtypes.i1)
-    )
+    return state.view(state.dense(state.place(mask), mask.type.shape, dtypes.i1))
 
 
 def _gather(state: Lowering, op: Op, made: Held, fill: Place | int | float | None) -> None:
@@ -380,8 +377,8 @@ def _for_copies(
     state: Lowering, plan: CopyPlan, place: Place, shape: tuple[int, ...], element: DType
 ) -> Held:
     """The tile such that every copy of the plan starts aligned and reads neighbouring elements."""
-    if not plan.loops:
-        return state.dense(place, shape, element)
+    if not plan.loops and isinstance(place, Held) and state.starts_rows_aligned(place, element):
+        return place
     made = _memory_for(state, plan, shape, element, "staged")
     state.put(made, place)
     return made
@@ -393,12 +390,6 @@ def lower_atomic(state: Lowering, op: Op) -> None:
     element = pointee_of(pointer.type)
     shape = pointer.type.shape or (1,)
     single = not pointer.type.shape
-
-    def lanes(value: Value, kind: DType) -> Value:
-        place = Uniform(state.scalar(value)) if single else state.place(value)
-        if isinstance(place, Uniform) and kind is not dtypes.i64:
-            return state.operand(place)
-        return state.view(state.dense(place, shape, kind))
 
     if single:
         addresses = state.new(shape, dtypes.i64, name="address")
@@ -415,7 +406,7 @@ def lower_atomic(state: Lowering, op: Op) -> None:
         state.view(addresses),
         _atomic_operand(state, value, shape, element, single),
         _atomic_operand(state, op.operand("compare"), shape, element, single) if compares else None,
-        None if mask is None else lanes(mask, dtypes.i1),
+        None if mask is None else _lane_mask(state, mask, shape, single),
         kind="xchg" if compares else op.attributes["kind"],
         **_out(state.machine),
     )
@@ -425,6 +416,12 @@ def lower_atomic(state: Lowering, op: Op) -> None:
         state.scalars[op.result] = state.read(Held(old.base, (), ()))
     else:
         state.places[op.result] = old
+
+
+def _lane_mask(state: Lowering, mask: Value, shape: tuple[int, ...], single: bool) -> Value:
+    """A mask as one bool a lane."""
+    place = Uniform(state.scalar(mask)) if single else state.place(mask)
+    return state.view(state.dense(place, shape, dtypes.i1))
 
 
 def _atomic_operand(
