@@ -498,3 +498,46 @@ def test_o19_initial_tile_that_the_loop_reads_too(run: Any, n: int) -> None:
     x, out = np.arange(37, dtype=np.float32), np.zeros(37, np.float32)
     run(read_inside_kernel, x, out, n, B=37)
     np.testing.assert_array_equal(out, (x + 1) * (1 + (n + 1) // 2) * 2 * (n + 1))
+
+
+@xdsl.jit
+def argument_kernel(out, value, factor: tl.constexpr):
+    if value is None:
+        tl.store(out, -1.0)
+    else:
+        tl.store(out, value)
+        tl.store(out + 1, value * factor)
+        if value:
+            tl.store(out + 2, 1.0)
+
+
+def test_o22_every_kind_of_argument_gets_its_own_kernel(run: Any) -> None:
+    values = (
+        1,
+        True,
+        1.0,
+        0,
+        False,
+        0.0,
+        2,
+        16,
+        17,
+        -1,
+        2**31,
+        -(2**40),
+        2**63,
+        np.int8(3),
+        np.float32(1),
+        None,
+    )
+    for factor in (2, 2.5):
+        for value in (*values, *values[::-1]):
+            out = np.zeros(3, np.float64)
+            run(argument_kernel, out, value, factor=factor)
+            if value is None:
+                assert out.tolist() == [-1, 0, 0]
+            else:
+                wraps = factor == 2 and value == 2**63
+                product = 0.0 if wraps else float(value) * factor
+                exact = np.float32(product) if isinstance(factor, float) else product
+                assert out.tolist() == [value, exact, bool(value)], (value, factor)
