@@ -20,13 +20,14 @@ from xdsl_core.ops import CORE
 from xdsl_core.ops.harness import case_of
 
 SHAPES: tuple[tuple[int, ...], ...] = (
-    (1,), (2,), (7,), (31,), (33,), (64,), (127,), (257,), (1, 1), (3, 5), (1, 13), (17, 1), (16, 33), (2, 3, 5),
-    (2, 1, 3, 4),
-)  # fmt: skip
+    *((1,), (2,), (7,), (31,), (33,), (64,), (127,), (257,)),
+    *((1, 1), (3, 5), (1, 13), (17, 1), (16, 33), (2, 3, 5), (2, 1, 3, 4)),
+)
 # m, n, k of products
 PRODUCTS = (
-    (1, 1, 1), (1, 16, 1), (16, 16, 16), (3, 5, 7), (17, 15, 33), (32, 64, 16), (1, 33, 65), (31, 1, 8), (64, 8, 128),
-)  # fmt: skip
+    *((1, 1, 1), (1, 16, 1), (16, 16, 16), (3, 5, 7), (17, 15, 33)),
+    *((32, 64, 16), (1, 33, 65), (31, 1, 8), (64, 8, 128)),
+)
 # The code of element-wise ops is the same for all shapes of a rank: a few will do.
 FEW: tuple[tuple[int, ...], ...] = ((1,), (7,), (33,), (16, 33), (2, 3, 5))
 _DTYPES = {"f32": SHAPES, "i32": FEW}
@@ -35,7 +36,7 @@ _DTYPES = {"f32": SHAPES, "i32": FEW}
 def shape_cases() -> Iterator[Case]:
     """Samples of every kind of op that takes any shape, each on several shapes."""
     for definition in CORE:
-        for name, sample in _samples(definition):
+        for name, _sample in _samples(definition):
             yield Case(
                 f"shape/{definition.name}/{name}",
                 "tile",
@@ -76,7 +77,7 @@ def _elementwise(definition: OpDef) -> Iterator[tuple[str, Sample]]:
         for shape in FEW if template is not None else ():
             assert template is not None
             text = _tile(shape, dtype)
-            types = {name: text for name in template.types}
+            types = dict.fromkeys(template.types, text)
             yield f"{dtype}.{_name(shape)}", Sample(types, template.attributes)
 
 

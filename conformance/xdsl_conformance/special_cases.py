@@ -1,7 +1,7 @@
 """Element-wise ops on every pair of special values, and on random bit patterns.
 
-NaN, infinities, zeros of both signs, subnormal numbers, the ends of every range, ties of rounding: the ops' own
-samples draw some of them, these cases ask all of them.
+NaN, infinities, zeros of both signs, subnormal numbers, the ends of every range, ties of rounding: the ops'
+own samples draw some of them, these cases ask all of them.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xdsl_core.backend import BackendHandle, default_registry
 from xdsl_core.diagnostics import Diagnostic, XdslError
 from xdsl_core.ir import Module
@@ -63,7 +65,7 @@ class Subject:
         *,
         claimed: bool = True,
     ) -> None:
-        """Compile a module and run it on numpy arrays, which it changes. Refused if it is not claimed.
+        """Compile a module and run it on numpy arrays, which it changes, and numbers. Refused if not claimed.
 
         With `claimed=False` the claims are not asked: the backend gets the module as it is.
         """
@@ -77,8 +79,12 @@ class Subject:
         with tempfile.TemporaryDirectory(prefix="xdsl_conformance-") as folder:
             artifact = backend.compile(source, target, options, Path(folder))
             executable = backend.load(artifact, target)
-            pointers = tuple(numpy_pointer(array, name) for name, array in arguments.items())
-            backend.launch(executable, grid, pointers, options, kernel=next(iter(module.functions)))
+            passed = tuple(_argument(name, value) for name, value in arguments.items())
+            backend.launch(executable, grid, passed, options, kernel=next(iter(module.functions)))
+
+
+def _argument(name: str, value: Any) -> Any:
+    return numpy_pointer(value, name) if isinstance(value, np.ndarray) else value
 
 
 def is_refusal(problem: XdslError) -> bool:

@@ -34,7 +34,7 @@ PACKAGES = sorted(
 )
 MODULES = sorted(module for package in PACKAGES for module in package.rglob("*.py"))
 LONGEST_MODULE = 500
-SUFFIXES = {".py", ".j2", ".c", ".h", ".toml", ".json", ".tile"}
+SUFFIXES = {".py", ".j2", ".c", ".h", ".toml", ".json", ".tile", ".txt"}
 PROMISED = [
     "README.md",
     "ARCHITECTURE.md",

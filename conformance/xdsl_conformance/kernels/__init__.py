@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from xdsl_conformance.case import Case
-from xdsl_conformance.kernel_case import cases_of
+from xdsl_conformance.kernel_case import KernelCase, cases_of
 
 MODULES = (
     "activation",
@@ -35,8 +35,18 @@ MODULES = (
 )
 
 
-def kernel_cases() -> Iterator[Case]:
-    """The cases of every kernel in `MODULES`; each module lists its kernels in `KERNELS`."""
+def all_kernels() -> Iterator[KernelCase]:
+    """Every kernel in `MODULES`; each module lists its own in `KERNELS`."""
     for name in MODULES:
-        for kernel in import_module(f"xdsl_conformance.kernels.{name}").KERNELS:
-            yield from cases_of(kernel)
+        yield from import_module(f"xdsl_conformance.kernels.{name}").KERNELS
+
+
+def kernel_named(name: str) -> KernelCase:
+    """The kernel of this name; KeyError if there is none."""
+    return {kernel.name: kernel for kernel in all_kernels()}[name]
+
+
+def kernel_cases() -> Iterator[Case]:
+    """The cases of every kernel."""
+    for kernel in all_kernels():
+        yield from cases_of(kernel)

@@ -6,14 +6,13 @@ compared, stores of one tile never meet, and what a mask leaves undefined is rep
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
-from tests.property.programs import Writer
+from xdsl_conformance.random_programs.choices import Choices
+from xdsl_conformance.random_programs.writer import Writer
 from xdsl_core import dtypes, ops
 from xdsl_core.ir import BOOL, Block, Builder, Function, Module, PointerType, Region, ScalarType, Type, Value
 from xdsl_core.ir.types import dtype_of, tile_or_scalar
@@ -51,10 +50,10 @@ class Place:
 class AccessWriter(Writer):
     """Writes ops over tiles of one shape (rows, columns) and what is made from it."""
 
-    def __init__(self, draw: Callable[[Any], Any]) -> None:
-        self.draw = draw
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
         self.rows, self.columns = self.pick(ROWS), self.pick(COLUMNS)
-        if self.draw(st.integers(0, 3)) == 0:
+        if self.choices.integer(0, 3) == 0:
             self.rows = self.columns = self.pick((2, 8, 9, 16))
         parameters: list[tuple[str, Type]] = [(name, PointerType(dtype)) for name, dtype in MEMORIES.items()]
         parameters += [("order", PointerType(dtypes.i32))]
@@ -79,7 +78,7 @@ class AccessWriter(Writer):
         return ((r, c), (r, c), (c,), (r,), (c, r), (r, 1), (1, c), (r * c,))
 
     def step(self, depth: int) -> None:
-        choices = (
+        choices: list[Any] = (
             [self.read] * 6 + [self.write] * 4 + [self.arithmetic] * 4 + [self.shape, self.reduction] * 2
         )
         choices += [self.comparison, self.choice, self.conversion, self.fresh]
@@ -108,7 +107,7 @@ class AccessWriter(Writer):
         if dtype.is_bool:
             self.make(self.pick((ops.And, ops.Or, ops.Xor)), *self.in_any_order(value))
         elif dtype.is_float:
-            if self.draw(st.integers(0, 3)):
+            if self.choices.integer(0, 3):
                 self.make(self.pick((ops.Add, ops.Sub, ops.Mul, ops.Max, ops.Min)), *self.in_any_order(value))
             else:
                 self.make(self.pick((ops.Neg, ops.Abs)), value)
@@ -130,10 +129,10 @@ class AccessWriter(Writer):
             axis = self.pick((0, 1))
             wide = self.make(ops.ExpandDims, value, axis=axis)
             target = {(0, self.columns): (self.rows, self.columns), (1, self.rows): (self.rows, self.columns)}
-            if (axis, shape[0]) in target and self.draw(st.booleans()):
+            if (axis, shape[0]) in target and self.choices.boolean():
                 self.make(ops.Broadcast, wide, shape=target[axis, shape[0]])
-        elif self.draw(st.booleans()):
-            self.make(ops.Permute, value, order=tuple(self.draw(st.permutations(range(len(shape))))))
+        elif self.choices.boolean():
+            self.make(ops.Permute, value, order=tuple(self.choices.permutation(len(shape))))
         else:
             size = int(np.prod(shape))
             self.make(
@@ -144,11 +143,11 @@ class AccessWriter(Writer):
         value = self.value_of(lambda value: bool(value.type.shape))
         if value is None:
             return
-        dtype, axis = dtype_of(value.type), self.draw(st.integers(0, len(value.type.shape) - 1))
+        dtype, axis = dtype_of(value.type), self.choices.integer(0, len(value.type.shape) - 1)
         if dtype.is_bool:
             self.make(self.pick((ops.ReduceXor, ops.ReduceOr, ops.ReduceAnd)), value, axis=axis)
             return
-        kind = self.draw(st.integers(0, 5))
+        kind = self.choices.integer(0, 5)
         if kind == 0:
             op = self.builder.build(self.pick((ops.ArgMax, ops.ArgMin)), value, axis=axis)
             self.pool += op.results
@@ -156,7 +155,7 @@ class AccessWriter(Writer):
             self.combined(value, axis)
         elif dtype.is_float:
             definition = self.pick((ops.ReduceMax, ops.ReduceMin))
-            self.make(definition, value, axis=axis, propagate_nan=self.draw(st.booleans()))
+            self.make(definition, value, axis=axis, propagate_nan=self.choices.boolean())
         else:
             self.make(self.pick(INTEGER_REDUCTIONS), value, axis=axis)
 
@@ -182,7 +181,7 @@ class AccessWriter(Writer):
     def index(self, extent: int, *, distinct: bool) -> Value:
         """Lane numbers, shifted, wrapped or looked up; from 0 to about 100."""
         lanes = self.builder.value(ops.Arange, start=0, end=extent)
-        kind = self.draw(st.integers(0, 9))
+        kind = self.choices.integer(0, 9)
         if kind == 0:
             return self.builder.value(
                 ops.Add, lanes, self.filled(self.pick((1, 3, self.parameters["n"])), lanes)
@@ -198,7 +197,7 @@ class AccessWriter(Writer):
         return lanes
 
     def scaled(self, index: Value, stride: Value | int) -> Value:
-        if isinstance(stride, int) and stride == 1 and self.draw(st.booleans()):
+        if isinstance(stride, int) and stride == 1 and self.choices.boolean():
             return index
         return self.builder.value(ops.Mul, index, self.filled(stride, index))
 
@@ -209,7 +208,7 @@ class AccessWriter(Writer):
             for place in self.places
             if place.pointers.type.shape == shape and place.memory == memory and place.distinct >= distinct
         ]
-        if known and self.draw(st.integers(0, 2)):
+        if known and self.choices.integer(0, 2):
             return self.pick(known)
         indexes = [self.index(extent, distinct=distinct) for extent in shape]
         strides = self.strides(shape, distinct=distinct)
@@ -222,11 +221,11 @@ class AccessWriter(Writer):
             offset = self.builder.value(
                 ops.Add, *(self.builder.value(ops.Broadcast, part, shape=shape) for part in parts)
             )
-        if self.draw(st.integers(0, 3)) == 0:
+        if self.choices.integer(0, 3) == 0:
             offset = self.builder.value(ops.Cast, offset, to=dtypes.i64)
         base: Value = self.parameters[memory]
         start = self.number(CENTER + self.pick((0, 0, 0, 1, 5)))
-        if self.draw(st.booleans()):
+        if self.choices.boolean():
             base = self.builder.value(ops.Offset, base, start)
         else:
             start = self.builder.value(ops.Cast, start, to=dtype_of(offset.type)) if (
@@ -254,7 +253,7 @@ class AccessWriter(Writer):
     def mask(self, place: Place) -> Value | None:
         """A mask over the place: bounds of its indexes, any bools, or none."""
         shape = place.pointers.type.shape
-        kind = self.draw(st.integers(0, 5))
+        kind = self.choices.integer(0, 5)
         if kind == 0:
             return self.like(tile_or_scalar(shape, dtypes.i1))
         if kind == 1:
@@ -268,7 +267,7 @@ class AccessWriter(Writer):
                 inside = self.builder.value(ops.ExpandDims, inside, axis=1 - dim)
                 inside = self.builder.value(ops.Broadcast, inside, shape=shape)
             found = inside if found is None else self.builder.value(ops.And, found, inside)
-        if found is not None and self.draw(st.integers(0, 4)) == 0:
+        if found is not None and self.choices.integer(0, 4) == 0:
             found = self.builder.value(ops.And, found, self.filled(self.parameters["c"], found))
         return found
 
@@ -301,7 +300,7 @@ class AccessWriter(Writer):
         if zeros:
             fill = self.builder.value(ops.Constant, value=0.0 if MEMORIES[memory].is_float else 0, type=type)
             return self.builder.value(ops.Load, place.pointers, mask, fill)
-        if self.draw(st.booleans()):
+        if self.choices.boolean():
             return self.builder.value(ops.Load, place.pointers, mask, self.like(type))
         found = self.builder.value(ops.Load, place.pointers, mask)
         return self.builder.value(ops.Select, mask, found, self.like(type))
@@ -315,7 +314,7 @@ class AccessWriter(Writer):
         ]
         shape = self.pick(candidates).type.shape if candidates else self.pick(self.shapes[:7])
         place = self.place(memory, shape, distinct=True)
-        kind = self.draw(st.integers(0, 4))
+        kind = self.choices.integer(0, 4)
         if kind < 2:
             value = self.builder.value(ops.Load, place.pointers)
             if kind == 1 and len(shape) == 2 and shape[0] == shape[1]:
@@ -349,17 +348,16 @@ class AccessWriter(Writer):
         self.pool.append(self.builder.build(ops.For, *bounds, [start], regions=[Region([body])]).result)
 
     def factor(self, memory: str, shape: tuple[int, int]) -> Value:
-        if self.draw(st.booleans()):
+        if self.choices.boolean():
             return self.loaded(memory, shape, zeros=True)
         turned = self.loaded(memory, (shape[1], shape[0]), zeros=True)
         return self.builder.value(ops.Permute, turned, order=(1, 0))
 
 
-@st.composite
-def access_programs(draw: Callable[[Any], Any], *, longest: int = 10) -> Module:
-    """Modules with one function `random` that works on MEMORIES and stores some of what it computes."""
-    writer = AccessWriter(draw)
-    for _ in range(draw(st.integers(1, longest))):
+def access_program(choices: Choices, *, longest: int = 10) -> Module:
+    """A module with one function `random` that works on MEMORIES and stores some of what it computes."""
+    writer = AccessWriter(choices)
+    for _ in range(choices.integer(1, longest)):
         writer.step(0)
     for value in writer.pool[-6:]:
         if dtype_of(value.type) in OUTPUTS:
@@ -392,7 +390,8 @@ def difference(got: dict[str, Any], expected: dict[str, Any]) -> str:
         if not isinstance(array, np.ndarray):
             continue
         with np.errstate(all="ignore"):
-            equal = (got[name] == array) | ((got[name] != got[name]) & (array != array))
+            nan = (got[name] != got[name]) & (array != array)  # noqa: PLR0124
+            equal = (got[name] == array) | nan
         if not equal.all():
             place = int(np.argmin(equal))
             return (
