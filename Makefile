@@ -1,6 +1,7 @@
 # Every target does its own set-up in .venv (see tools/bootstrap.py); the second run finds it ready.
 #   make PYTHON=python3.12 ...   another Python      make test ARGS="-k dot"   options for pytest
 #   TORCH=no make test           without PyTorch     make test JOBS=8          tests at once
+#   TRITON=no make test          without Triton
 
 PYTHON ?= python3
 JOBS   ?= 2
@@ -21,11 +22,11 @@ demo: ## run the examples on every installed backend and compare with numpy
 	@$(BIN)/python -m examples.demo $(ARGS)
 
 test: ## the tests, without those marked slow
-	@$(BOOTSTRAP) --extras test --torch --compiler
+	@$(BOOTSTRAP) --extras test --torch --triton --compiler
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-full: ## all tests
-	@$(BOOTSTRAP) --extras test --torch --compiler
+	@$(BOOTSTRAP) --extras test --torch --triton --compiler
 	@$(PYTEST) $(ARGS)
 
 check: ## ruff, ruff format, mypy --strict, import-linter
@@ -41,7 +42,7 @@ fix: ## let ruff repair and format what it can
 	$(BIN)/ruff format
 
 bench: ## the benchmarks (needs a quiet machine; see benchmarks/README.md)
-	@$(BOOTSTRAP) --extras test --torch --compiler
+	@$(BOOTSTRAP) --extras test --torch --triton --compiler
 	@$(BIN)/python -m benchmarks.latency
 	@$(BIN)/python -m benchmarks.cpu_vs_peers
 

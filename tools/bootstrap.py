@@ -23,6 +23,7 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "bootstrap.json"
 MINIMUM = (3, 10)
 TORCH = "torch==2.13.0"
+TRITON = "triton>=3.6"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 NO_VENV = """\
@@ -41,6 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--extras", default="", help="extras of the package to install, comma-separated")
     parser.add_argument("--torch", action="store_true", help="try to install a CPU build of PyTorch")
+    parser.add_argument("--triton", action="store_true", help="try to install Triton")
     parser.add_argument("--compiler", action="store_true", help="say so when no C compiler is found")
     options = parser.parse_args()
 
@@ -58,6 +60,8 @@ def main() -> int:
         return 1
     if options.torch:
         install_torch(stamp)
+    if options.triton:
+        install_triton(stamp)
     if options.compiler and not has_compiler():
         print(NO_COMPILER.format(python=PYTHON.relative_to(ROOT)), file=sys.stderr)
     return 0
@@ -109,6 +113,25 @@ def install_torch(stamp: dict[str, Any]) -> None:
         file=sys.stderr,
     )
     write_stamp(stamp, torch=fingerprint())
+
+
+def install_triton(stamp: dict[str, Any]) -> None:
+    """Installs Triton, which needs no GPU, if it can be had for this machine and Python; never an error.
+
+    The tests that need it skip without it, and the test summary says so.
+    """
+    if os.environ.get("TRITON") == "no":
+        return
+    if run(PYTHON, "-c", "import triton", quiet=True) or stamp.get("triton") == fingerprint():
+        return
+    print(f"looking for {TRITON} (once; TRITON=no leaves it out)")
+    if run(PYTHON, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", TRITON, quiet=True):
+        return
+    print(
+        f"note: {TRITON} cannot be had here; the tests that need it will be skipped",
+        file=sys.stderr,
+    )
+    write_stamp(stamp, triton=fingerprint())
 
 
 def is_cpu_build(source: tuple[str, ...]) -> bool:

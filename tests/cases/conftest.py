@@ -12,8 +12,8 @@ from xdsl_core.diagnostics import CompilationError
 
 # These claim all of the language: a refusal of theirs is a failure.
 COMPLETE = ("reference", "cpu_c")
-# A backend joins when it is meant to pass every case.
-IN_TREE = ("reference", "cpu_c")
+# A backend joins when it is meant to pass every case that it does not refuse.
+IN_TREE = ("reference", "cpu_c", "gpu_triton")
 
 Run = Callable[..., Any]
 # What a backend answers to an op, a dtype or a shape that it does not claim to do right.

@@ -80,7 +80,8 @@ def xdsl_availability() -> Availability:  # type: ignore[empty-body]
     Returns `Available(toolchain)`, where `toolchain` is text that changes whenever the tools compile
     differently (it is part of every cache key), or `Unavailable(reason, fix)`, where `fix` is what the user
     can do. Has to be quick: it runs before the first launch even if the kernel comes from the cache.
-    Compiling may be possible where running is not: then answer Available and raise in `xdsl_load`.
+    Compiling may be possible where running is not: then answer Available, and let `xdsl_load` raise a
+    BackendError X0614.
 
     Example: `return Unavailable("no C compiler found", "apt install gcc, or pip install ziglang")`
     """

@@ -38,6 +38,7 @@ _MOVE_BITS = (
     *("memory.*", "tile.select", "tile.bitcast", "tile.offset", "tile.pointer_*", "tile.int_to_pointer"),
     *("control.*", "grid.*"),
 )
+_WITH_FUNCTION = ("tile.reduce", "tile.scan")
 _LIBDEVICE_ONLY = "stock Triton has it in libdevice only, which its interpreter does not run"
 
 

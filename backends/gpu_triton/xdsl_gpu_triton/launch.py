@@ -84,7 +84,7 @@ class DeviceKernel:
 
 
 def load_on_device(artifact: Artifact, target: TargetDescription) -> Executable:
-    """The kernel for the GPU of this machine; BackendError X0738 if there is none for the target."""
+    """The kernel for the GPU of this machine; BackendError X0614 if there is none for the target."""
     machine = device()
     if machine is None:
         raise _no_device(target, "this machine has no GPU that Triton can use")
@@ -101,7 +101,7 @@ def load_on_device(artifact: Artifact, target: TargetDescription) -> Executable:
 def _no_device(target: TargetDescription, what: str) -> BackendError:
     return BackendError(
         error(
-            "X0738",
+            "X0614",
             f"{target.target} can be compiled for, but not run here: {what}",
             help="launch it where the GPU is, or on gpu_triton:interpret",
         )

@@ -17,10 +17,12 @@ from xdsl_gpu_triton.legalize.products import LowerProducts
 def triton_pipeline(target: TargetDescription) -> Pipeline:
     """Canonical IR, then what Triton cannot express in forms that it can.
 
-    Pointers that a loop carries stay carried, as hand-written kernels have them. Padding goes before
-    products, so that a padded inner extent counts; casts go last, since the others make new ones.
+    Pointers that a loop carries stay carried, as hand-written kernels have them. Padding goes after
+    widening, so that it fills dtypes that Triton computes with, and before products, so that a padded inner
+    extent counts; what these make is widened again, and casts go last.
     """
     return canonical_pipeline().append(
+        WidenElements(interpreted=not target.vendor),
         PadExtents(),
         LowerExchanges(),
         LowerProducts.of(target),

@@ -137,15 +137,46 @@ it than a program can have on this target.
 Fix: use smaller blocks, or fewer num_stages.
 """,
     ),
-    "X0738": (
-        "there is no GPU for the target",
+    "X0710": (
+        "the tiles of a kernel do not fit into a memory of the target",
         """
-The kernel was compiled for a GPU that this machine does not have, or that Triton cannot use: the error says
-what is missing. Compiling needs no GPU; running does.
+Tiles live in memories of a fixed size, such as the vector unit's. The error lists the buffers that are alive
+at the worst moment: name and shape, source line, bytes, copies (several where iterations overlap) and the
+span of ops during which they are needed.
 
-    xdslc compile matmul.py:matmul_kernel -b gpu_triton:sm_90 --emit ptx
+    a = tl.load(x + tl.arange(0, 65536))                    # 256 KiB of f32, where 192 KiB are there
 
-Fix: launch it where the GPU is, or on the target gpu_triton:interpret.
+Fix: let a program work on smaller tiles and launch more programs, or ask for fewer stages (num_stages=1).
+""",
+    ),
+    "X0711": (
+        "the target has no way to do this",
+        """
+The op means something, and no unit of the target can do it as it stands: a loop inside the combine function
+of
+a reduction, or a number computed from tiles on one kind of core that a loop on another kind depends on.
+
+Fix: follow the message's help, or run the kernel on another backend.
+""",
+    ),
+    "X0712": (
+        "a target description lacks what kernels need",
+        """
+A target needs a vector unit, and data paths that lead from global memory to every memory a kernel's tiles
+have
+to reach. The message names what is missing.
+
+Fix: add the unit or the data path to the target's file.
+""",
+    ),
+    "X0713": (
+        "a kernel needs more flags between cores than there are",
+        """
+Cores of different kinds tell each other by flags when a tile is ready or its memory is free again, and a
+target
+has only so many.
+
+Fix: split the kernel into two, or let fewer tiles go back and forth between the matrix and the vector unit.
 """,
     ),
 }
