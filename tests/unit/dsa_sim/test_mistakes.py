@@ -129,7 +129,7 @@ def test_deadlock_through_a_full_queue(engine: str) -> None:
     problem = caught(lambda: run_core(body, engine=engine))
     assert problem.code == "X0914"
     assert "cannot put an instruction on the full queue of V" in str(problem)
-    run_core(f"V wait_flag MTE2, 0\nV fill UB[0] f32<8>, 0.0\nMTE2 set_flag V, 0", engine=engine)
+    run_core("V wait_flag MTE2, 0\nV fill UB[0] f32<8>, 0.0\nMTE2 set_flag V, 0", engine=engine)
 
 
 def test_wait_of_the_scalar_unit_for_nothing(engine: str) -> None:
@@ -201,16 +201,17 @@ def test_outside_global_memory(engine: str, body: str, words: str) -> None:
 def test_read_only_argument(engine: str) -> None:
     a = np.ones(64, np.float32)
     a.flags.writeable = False
-    body = "V fill UB[0] f32<64>, 0.0\nV set_flag MTE3, 0\nMTE3 wait_flag V, 0\nMTE3 copy GM[%a] f32<64>, UB[0] f32<64>"
+    body = "V fill UB[0] f32<64>, 0.0\nV set_flag MTE3, 0\nMTE3 wait_flag V, 0\n"
+    body += "MTE3 copy GM[%a] f32<64>, UB[0] f32<64>"
     problem = caught(lambda: run_core(body, a, engine=engine))
     assert problem.code == "X0406"
     assert a.sum() == 64
 
 
 def test_outside_a_memory_space(engine: str) -> None:
-    problem = caught(lambda: run_core("V fill UB[32704] f32<64>, 0.0", engine=engine))
+    problem = caught(lambda: run_core("V fill UB[131008] f32<64>, 0.0", engine=engine))
     assert problem.code == "X0918"
-    assert "32768 bytes" in str(problem)
+    assert "131072 bytes" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +266,8 @@ def test_endless_loop_is_stopped(engine: str) -> None:
 
 
 def test_failed_assertion(engine: str) -> None:
-    body = 'V fill UB[0] i1<8>, 0\nV set_flag S, 0\nS wait_flag V, 0\nS program 0\nS assert UB[0] i1<8> {message="positive"}'
+    body = "V fill UB[0] i1<8>, 0\nV set_flag S, 0\nS wait_flag V, 0\nS program 0\n"
+    body += 'S assert UB[0] i1<8> {message="positive"}'
     problem = caught(lambda: run_core(body, engine=engine))
     assert problem.code == "X0405"
     assert "positive" in str(problem)
@@ -273,4 +275,4 @@ def test_failed_assertion(engine: str) -> None:
 
 def test_every_code_has_an_explanation(engine: str) -> None:
     known = catalogue()
-    assert {f"X09{number:02}" for number in (*range(1, 6), *range(10, 20))} <= set(known)
+    assert {f"X09{number:02}" for number in (*range(1, 6), *range(11, 20))} <= set(known)

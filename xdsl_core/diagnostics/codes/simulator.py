@@ -1,6 +1,6 @@
 """Error codes of the family `simulator`: code -> (title, explanation).
 
-X0901 to X0909 are about programs and targets before they run, X0910 to X0929 about what a simulated machine
+X0901 to X0909 are about programs and targets before they run, X0911 to X0929 about what a simulated machine
 did. """
 
 CODES: dict[str, tuple[str, str]] = {
@@ -61,16 +61,6 @@ memory space, a data path between two spaces, a matrix product of a dtype, or a 
 number.
 
     MTE2 copy L0A[0] f16<16, 16>, GM[%a] f16<16, 16>   # no path from global memory to L0A: through L1
-""",
-    ),
-    "X0910": (
-        "on-chip memory is too small",
-        """
-The buffers of a kernel that live at the same time need more bytes than a memory space of the target has. The
-table lists them with the line each comes from, its bytes and copies (a buffer that is loaded ahead of its use
-has several).
-
-Use smaller tiles, fewer stages (num_stages), or a target with more memory.
 """,
     ),
     "X0911": (

@@ -29,7 +29,8 @@ def instruction(
     absent.
 
     Attributes are keywords (or in `attributes`, where a name is a Python word). CompilationError X0901 says
-    what does not fit the definition."""
+    what does not fit the definition.
+    """
     definition = definition_of(name, location)
     given = {**(attributes or {}), **more}
     padded = [ABSENT if operand is None else operand for operand in operands]

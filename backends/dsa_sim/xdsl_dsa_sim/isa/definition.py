@@ -26,7 +26,8 @@ class OperandSpec:
 @dataclass(frozen=True, slots=True)
 class AttributeSpec:
     """A constant of an instruction, with its Python types, default (an instruction may leave it out),
-    choices."""
+    choices.
+    """
 
     name: str
     kinds: tuple[type, ...]
@@ -60,7 +61,8 @@ class InstructionDef:
     `semantics` changes memory in place and returns the value of the register it defines, if any. It is called
     with the parameters it names: operands (regions as `View`, numbers and registers as Python numbers, None
     for an optional one that is absent) and attributes by their names; `operands` and `attributes` as
-    mappings; `dtype` of the mnemonic; `memory` (global memory) and `console`."""
+    mappings; `dtype` of the mnemonic; `memory` (global memory) and `console`.
+    """
 
     name: str
     doc: str

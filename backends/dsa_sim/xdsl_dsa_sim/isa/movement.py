@@ -94,10 +94,9 @@ def _atomic(
     for lane in zip(*np.nonzero(active), strict=True):
         before = memory.read(addresses[lane], dtype)
         wide = np.float64(before) if dtype.is_float else before
-        if expected is None:
-            memory.write(addresses[lane], to_storage(combine(kind, wide, value[lane]), dtype), dtype)
-        elif before == expected[lane]:
-            memory.write(addresses[lane], to_storage(value[lane], dtype), dtype)
+        new = value[lane] if expected is not None else combine(kind, wide, value[lane])
+        if expected is None or before.tobytes() == to_storage(expected[lane], dtype).tobytes():
+            memory.write(addresses[lane], to_storage(new, dtype), dtype)
         old[lane] = before
     if destination is not None:
         destination.write(old)
@@ -172,8 +171,8 @@ MOVEMENT = (
         name="atomic",
         doc="""Updates single elements of global memory indivisibly, in the order of the lanes.
 
-        Without `compare` the element becomes `kind`(old, source), else it becomes source where it equals
-        compare. The destination, if any, gets the old elements, 0 in lanes that are masked off.""",
+        Without `compare` the element becomes `kind`(old, source), else it becomes source where it has the
+        bits of compare. The destination, if any, gets the old elements, 0 in lanes that are masked off.""",
         unit="path",
         operands=(
             writes("destination", "the old elements", optional=True),

@@ -106,7 +106,8 @@ class Region:
     @property
     def is_dense(self) -> bool:
         """Whether the elements follow each other without gaps, the last extent fastest (known extents
-        only)."""
+        only).
+        """
         return self.block is None and self.strides == dense_strides(self.shape)
 
     def transposed(self) -> Region:
@@ -160,7 +161,8 @@ def blocked(
 
     `layout` has two letters as in the hardware manuals: "N" stores one column of blocks after the other, "Z"
     one row; "z" stores a block row by row, "n" column by column. `within` are the extents of the whole
-    buffer, where the region is a part of it; `offset` then leads to the part's first block."""
+    buffer, where the region is a part of it; `offset` then leads to the part's first block.
+    """
     kind = Block(layout[1], *block)
     rows, columns = within or shape
     down, across = -(-rows // kind.rows), -(-columns // kind.columns)

@@ -10,7 +10,7 @@ from typing import Any
 from xdsl_core import dtypes
 from xdsl_core.diagnostics import UNKNOWN, CompilationError, Location, error
 from xdsl_core.dtypes import DType
-from xdsl_dsa_sim.isa.build import instruction
+from xdsl_dsa_sim.isa.build import definition_of, instruction
 from xdsl_dsa_sim.isa.operands import Block, Operand, Region, Register, Scalar, Sum, dense_strides
 from xdsl_dsa_sim.isa.program import Buffer, If, Instruction, Loop, Parameter, Program, Statement, While
 
@@ -242,27 +242,21 @@ def _instruction(reader: _Reader) -> Instruction:
     if suffix and dtype is None:
         reader.position -= 1
         raise reader.wrong(f"a dtype after {name}.")
+    try:
+        takes_operands = bool(definition_of(name).operands)
+    except CompilationError as problem:
+        raise problem.at(Location(reader.name, start)) from None
     operands: list[Operand] = []
-    line = reader.line
-    while _operand_follows(reader, line, first=not operands):
+    if takes_operands and reader.kind() not in ("place", "sign", "end"):
         operands.append(_operand(reader))
-        line = reader.line
+        while reader.accept(","):
+            operands.append(_operand(reader))
     attributes = _attributes(reader) if reader.peek() == "{" else {}
     place = reader.place()
     try:
         return instruction(engine, name, *operands, dtype=dtype, location=place, attributes=attributes)
     except CompilationError as problem:
         raise problem.at(Location(reader.name, start)) from None
-
-
-def _operand_follows(reader: _Reader, line: int, *, first: bool) -> bool:
-    if not first:
-        return reader.accept(",")
-    return (
-        bool(reader.peek())
-        and reader.tokens[reader.position][2] == line
-        and reader.kind() not in ("place", "sign")
-    )
 
 
 def _operand(reader: _Reader) -> Operand:

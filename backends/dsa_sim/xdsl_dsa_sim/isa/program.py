@@ -86,7 +86,8 @@ Statement: TypeAlias = Instruction | Loop | While | If
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A run-time parameter of the kernel and the register that holds it; of a pointer, the pointee's
-    dtype."""
+    dtype.
+    """
 
     name: str
     dtype: DType
@@ -116,7 +117,8 @@ class Program:
     """A kernel in instructions.
 
     `cores` maps a kind of core to its code; kinds that are absent stay idle. `workspace` is the bytes of
-    global scratch memory each group of cores gets."""
+    global scratch memory each group of cores gets.
+    """
 
     kernel: str
     target: str

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from xdsl_core.dtypes import DType
 from xdsl_core.ops.numerics import round_to
@@ -18,7 +17,7 @@ Array = Any
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A region with its bytes: `data` starts at the region's first byte.
+    """A region with its bytes: its first element is `offset` bytes into `data`; strides count elements.
 
     `read` gives a logical array of `shape` (a copy where the layout is in blocks); `write` stores one.
     """
@@ -28,6 +27,7 @@ class View:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     block: Block | None = None
+    offset: int = 0
 
     def read(self) -> Array:
         """The elements as stored, in the logical shape."""
@@ -61,9 +61,8 @@ class View:
     def _strided(self, shape: Sequence[int], strides: Sequence[int]) -> Array:
         if 0 in shape:
             return np.empty(shape, self.dtype.numpy)
-        last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-        flat = self.data[: (last + 1) * self.dtype.bytes].view(self.dtype.numpy)
-        return as_strided(flat, shape, [stride * self.dtype.bytes for stride in strides])
+        steps = [stride * self.dtype.bytes for stride in strides]
+        return np.ndarray(shape, self.dtype.numpy, self.data, self.offset, steps)
 
     def _blocks(self) -> Array:
         """Axes (..., block row, row in block, block column, column in block)."""

@@ -23,7 +23,8 @@ class MemoryModel:
     in bytes a second: `dram_mixed` of DRAM when reads and writes meet (0: as `dram_bandwidth` of the target),
     `l2_bandwidth` by kind of core (its cores together). `miss_latency` is in cycles, on top of the path's.
     `shared_weight` by kind of core is how much more L2 bandwidth a line costs that several cores want at
-    once."""
+    once.
+    """
 
     segment: int = 1
     request: int = 1
@@ -50,7 +51,8 @@ class VectorModel:
     `bank_bytes` long. `read_read` are the cycles more that a step takes for each block two sources want in
     the same group, relative to a full conflict; `read_write` where the result written meets a source read in
     one bank; `repeated_block` where a source stays on one block. `mask_cycles` are paid once by an
-    instruction whose last step is partial."""
+    instruction whose last step is partial.
+    """
 
     block: int = 32
     bank_groups: int = 1
@@ -64,7 +66,8 @@ class VectorModel:
 @dataclass(frozen=True, slots=True)
 class ScalarModel:
     """Cycles of the scalar unit: an operation, a branch or turn of a loop, putting an instruction on a queue,
-    a load or store of local and of global memory."""
+    a load or store of local and of global memory.
+    """
 
     operation: float = 1.0
     branch: float = 1.0
@@ -102,7 +105,8 @@ class MachineModel:
 
 def machine_model(description: TargetDescription) -> MachineModel:
     """The model in a description's `vendor` tables; BackendError X0903 names tables and keys it does not
-    know."""
+    know.
+    """
     found: list[str] = []
     parts = {}
     kinds = {item.name: type(item.default) for item in fields(MachineModel)}
@@ -132,9 +136,8 @@ def _record(kind: type[Any], table: Any, path: str, found: list[str]) -> Any:
         if expected is None:
             found.append(f"{path}.{key}: {_unknown(key, known)}")
         elif _is_table(expected.type) != isinstance(value, Mapping) or isinstance(value, str):
-            found.append(
-                f"{path}.{key} is {value!r}, it must be {'a table' if _is_table(expected.type) else 'a number'}"
-            )
+            wanted = "a table" if _is_table(expected.type) else "a number"
+            found.append(f"{path}.{key} is {value!r}, it must be {wanted}")
         else:
             values[key] = value
     return kind(**values)

@@ -42,7 +42,8 @@ def load_targets(path: str | None = None) -> Mapping[str, TargetDescription]:
 
 def load_file(file: Path) -> TargetDescription:
     """The target in a TOML file, with the simulator's own tables checked too; BackendError X0620, X0621,
-    X0903."""
+    X0903.
+    """
     description = load_target(file, backend=BACKEND, folders=(FOLDER,))
     machine_model(description)
     return description

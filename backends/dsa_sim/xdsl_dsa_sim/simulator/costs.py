@@ -43,7 +43,8 @@ Rule = Callable[[Item, Geometries, Sequence[float], MachineModel], Cost]
 
 def cost_of(item: Item, geometries: Geometries, values: Sequence[float], model: MachineModel) -> Cost:
     """The cost of an instruction; `geometries` has an entry for every operand, None for those that are
-    none."""
+    none.
+    """
     return RULES[item.timing.rule](item, geometries, values, model)
 
 
@@ -52,10 +53,12 @@ def _move(item: Item, geometries: Geometries, values: Sequence[float], model: Ma
     destination, source = geometries[0], geometries[1]
     assert destination is not None
     assert source is not None
-    size = source.elements * source.itemsize
+    elements = destination.elements if item.fills else source.elements
+    inside = elements * source.itemsize / timing.rate
     floor = max(timing.issue, timing.row_cycles * source.runs)
     if not timing.traffic:
-        return Cost(max(floor, size / timing.rate), timing.latency)
+        return Cost(max(floor, inside), timing.latency)
+    floor = max(floor, inside) if item.fills else floor
     outside = source if timing.traffic == "read" else destination
     per_byte = source.itemsize / (outside.itemsize * timing.rate)
     return Cost(0.0, timing.latency, Traffic(floor, per_byte))

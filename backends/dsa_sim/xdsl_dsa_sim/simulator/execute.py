@@ -87,4 +87,5 @@ class Semantics:
             data = self.memory.bytes_at(geometry.low, geometry.high, writes=operand.writes)
         else:
             data = self.memories.bytes_of(core, operand.space)[geometry.low : geometry.high]
-        return View(data, operand.dtype, geometry.shape, strides, operand.block)
+        offset = int(values[operand.first]) - geometry.low if geometry.elements else 0
+        return View(data, operand.dtype, geometry.shape, strides, operand.block, offset)

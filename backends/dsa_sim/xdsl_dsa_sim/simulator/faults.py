@@ -55,7 +55,8 @@ _DETAILS = {
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """An engine that cannot go on: the item at the head of its queue and the flag it wants (-1: something
-    else)."""
+    else).
+    """
 
     core: int
     engine: int

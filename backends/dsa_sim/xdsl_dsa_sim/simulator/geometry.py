@@ -16,8 +16,9 @@ class Geometry:
     """Runs of bytes without gaps: `run` bytes at `offset` and at every combination of `dimensions` (count,
     stride in bytes) from there; `elements` of `itemsize` bytes are meant (a cut-off block is stored whole).
 
-    `shape` and `strides` are the region's own, strides in bytes, for the rules that look at lanes; an extent below
-    0 counts as 0.
+    Strides of `dimensions` are positive: `offset` is the lowest byte even if the region runs backwards.
+    `shape` and `strides` are the region's own, strides in bytes, for the rules that look at lanes; an extent
+    below 0 counts as 0.
     """
 
     offset: int
@@ -77,7 +78,8 @@ def geometry_of(region: RegionImage, values: Sequence[int | float]) -> Geometry:
         elements = elements // max(rows[0] * columns[0], 1) * down * across * region.block.size
     if elements == 0:
         return Geometry(offset, 0, (), 0, size, shape, strides)
-    run, merged = _merged(run, dimensions)
+    offset += sum((extent - 1) * stride for extent, stride in dimensions if stride < 0)
+    run, merged = _merged(run, [(extent, abs(stride)) for extent, stride in dimensions])
     return Geometry(offset, run, merged, elements, size, shape, strides)
 
 

@@ -31,7 +31,8 @@ class OutsideError(Exception):
 @dataclass(frozen=True, slots=True)
 class Storage:
     """A piece of global memory: `address` on the device, its bytes, where it lies on the host, whose it
-    is."""
+    is.
+    """
 
     name: str
     address: int
@@ -48,7 +49,8 @@ class Storage:
 @dataclass(slots=True)
 class GlobalMemory:
     """All storages, in the order of their addresses; `values` are the kernel's arguments as registers hold
-    them."""
+    them.
+    """
 
     storages: list[Storage] = field(default_factory=list)
     values: list[int | float] = field(default_factory=list)
@@ -102,7 +104,8 @@ def bind(arguments: Sequence[Any]) -> GlobalMemory:
     """Global memory with the storages of a launch's arguments.
 
     An argument is a backend's `Pointer`, a numpy array (for tests and tools), or a number. Storages that
-    overlap are one, so that arguments alias on the device as they do on the host."""
+    overlap are one, so that arguments alias on the device as they do on the host.
+    """
     memory = GlobalMemory()
     pointers = [_as_pointer(number, argument) for number, argument in enumerate(arguments)]
     spans = _merged([pointer for pointer in pointers if pointer is not None])

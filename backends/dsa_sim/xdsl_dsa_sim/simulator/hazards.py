@@ -56,7 +56,8 @@ class Watched:
 
     `written` has a flag for each byte from `base` on; bytes outside count as written. `by_program` says that
     only accesses of the same program of the grid can race; `users` are the engines whose code has such
-    accesses."""
+    accesses.
+    """
 
     written: Any
     base: int = 0

@@ -53,7 +53,8 @@ class Slot:
 @dataclass(frozen=True, slots=True)
 class RegionImage:
     """A region of an instruction whose numbers are `offset`, extents and strides from `first` on in its
-    slots."""
+    slots.
+    """
 
     name: str
     access: str
@@ -88,7 +89,8 @@ class Timing:
     """Parameters of an instruction's timing rule; see `costs` for what each rule makes of them.
 
     `rate` is bytes (or products) a cycle, `startup` and `latency` cycles, `traffic` "" or "read" or "write"
-    for what crosses to global memory."""
+    for what crosses to global memory.
+    """
 
     rule: str
     rate: float = 0.0
@@ -154,7 +156,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class CoreImage:
     """The code of one kind of core. `registers` names the first ones; hidden ones follow up to
-    `register_count`."""
+    `register_count`.
+    """
 
     kind: CoreKind
     steps: tuple[Step, ...]

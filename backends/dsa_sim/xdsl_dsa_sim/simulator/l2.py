@@ -17,7 +17,8 @@ SHARED_WINDOW = 1000.0
 @dataclass(frozen=True, slots=True)
 class Access:
     """What a transfer costs the memory system, in bytes: `moved` over the bus, of them `shared` of lines that
-    another core wants too; `read` and `written` in DRAM; `missed` says whether any line was not in L2."""
+    another core wants too; `read` and `written` in DRAM; `missed` says whether any line was not in L2.
+    """
 
     moved: int
     shared: int
@@ -68,7 +69,8 @@ class L2:
         self, number: int, write: bool, passes_by: bool, core: int, time: float
     ) -> tuple[bool, bool, int]:
         """Use a line: whether it was there, whether another core just used it, bytes written back to make
-        room."""
+        room.
+        """
         line = self.lines.get(number)
         if line is not None:
             together = line.core != core and time - line.time < SHARED_WINDOW
@@ -88,7 +90,8 @@ def pieces(region: Geometry, model: MemoryModel) -> Iterator[tuple[int, int, boo
     """Requests of the bus for a region: start, bytes, and whether all of them were asked for.
 
     Runs are cut at multiples of the segment; a piece that does not start and end on a request's boundary
-    moves the whole segment, which a read then does not leave in L2."""
+    moves the whole segment, which a read then does not leave in L2.
+    """
     segment, request = model.segment, model.request
     for first in region.starts():
         start, end = first, first + region.run

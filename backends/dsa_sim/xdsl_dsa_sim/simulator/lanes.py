@@ -13,7 +13,8 @@ from xdsl_dsa_sim.simulator.geometry import Geometry
 class Iteration:
     """The lanes of an instruction: `extents`, outermost first, and for each operand its offset, strides in
     bytes (0 where it repeats) and element size. The first operand is the destination. Axes on which every
-    operand goes on without a gap are one."""
+    operand goes on without a gap are one.
+    """
 
     extents: tuple[int, ...]
     offsets: tuple[int, ...]

@@ -26,7 +26,8 @@ class EngineTotals:
 @dataclass(slots=True)
 class ItemTotals:
     """What all executions of one instruction add up to, on all cores: how often, cycles, bytes moved, and
-    work (products of a matrix unit, lanes of a vector unit)."""
+    work (products of a matrix unit, lanes of a vector unit).
+    """
 
     count: int = 0
     busy: float = 0.0
@@ -64,7 +65,8 @@ class Record:
     """The outcome of a run; `cycles` is when the last core ended.
 
     `engines` is by core of the run and engine, `items` by core image and instruction, `high_water` by core
-    image and space (bytes from the start of the space that were ever touched)."""
+    image and space (bytes from the start of the space that were ever touched).
+    """
 
     cycles: float
     core_cycles: list[float]
@@ -91,7 +93,9 @@ def empty_record(setup: Setup) -> Record:
 
 
 def completed(record: Record) -> Record:
-    """The record with what follows from its parts: when cores ended, the cycles, the instructions executed."""
+    """The record with what follows from its parts: when cores ended, the cycles, the instructions
+    executed.
+    """
     record.executed = sum(totals.count for engines in record.engines for totals in engines)
     for core, engines in enumerate(record.engines):
         record.core_cycles[core] = max([record.core_cycles[core], *(totals.last for totals in engines)])

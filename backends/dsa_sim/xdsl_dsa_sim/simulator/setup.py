@@ -22,7 +22,8 @@ class CoreSetup:
     """One core of the run.
 
     `first_engine` is its first engine's index among those of its group, `registers` what they hold at the
-    start."""
+    start.
+    """
 
     place: Place
     group: int
@@ -75,7 +76,8 @@ def prepare(
     """The setup of a launch: no more cores than programs, whole groups where cores of a group work together.
 
     In timing mode a program whose scalar unit reads on-chip memory is run with values too, as they may decide
-    what runs."""
+    what runs.
+    """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}, none of {', '.join(MODES)}")
     if mode == "timing" and any(_reads_values(core) for core in image.cores):

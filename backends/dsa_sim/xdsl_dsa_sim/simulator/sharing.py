@@ -11,7 +11,8 @@ class Flow:
     """A transfer under way.
 
     `remaining` bytes move at `rate`, at most `limit` bytes a cycle; each byte takes `use` of every pool. The
-    last one arrives `latency` cycles after it has left."""
+    last one arrives `latency` cycles after it has left.
+    """
 
     owner: int
     remaining: float
@@ -44,7 +45,8 @@ class Pools:
 
     def next_end(self) -> tuple[float, Flow] | None:
         """When the first flow ends if nothing changes, and which (the oldest of several); None without
-        flows."""
+        flows.
+        """
         best: tuple[float, Flow] | None = None
         for flow in self.flows:
             end = self.time + (flow.remaining / flow.rate if flow.remaining > 0 else 0.0)

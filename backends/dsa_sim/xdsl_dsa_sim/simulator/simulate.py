@@ -70,7 +70,8 @@ def simulate(
 
     `mode` "timing" leaves values out, "functional" time. `engine` is "python", "c", or "auto": C where a C
     compiler is found. `trace` keeps every event. Raises CompilationError X0905 for what does not fit the
-    target, ExecutionError X0911 to X0919 for what the program does wrong."""
+    target, ExecutionError X0911 to X0919 for what the program does wrong.
+    """
     image = program if isinstance(program, Image) else assemble(program, description)
     memory = bind(arguments)
     setup = prepare(image, grid, memory, mode=mode, trace=trace, max_steps=max_steps)

@@ -185,12 +185,15 @@ static cost_t cost_of(const item_t *item, const geometry_t *const *operand, cons
   switch (item->rule) {
   case RULE_MOVE: {
     const geometry_t *destination = operand[0], *source = operand[1];
+    int64_t elements = item->fills ? destination->elements : source->elements;
+    double inside = (double)(elements * source->itemsize) / item->rate;
     double least = larger(item->issue, item->row_cycles * (double)source->runs);
     cost.tail = item->latency;
     if (!item->traffic) {
-      cost.busy = larger(least, (double)(source->elements * source->itemsize) / item->rate);
+      cost.busy = larger(least, inside);
       break;
     }
+    if (item->fills) least = larger(least, inside);
     const geometry_t *outside = item->traffic == TRAFFIC_READ ? source : destination;
     cost.has_traffic = true;
     cost.floor = least;

@@ -36,7 +36,10 @@ def run_native(setup: Setup, executor: Executor) -> Record:
 def _callback(ffi: Any, setup: Setup, executor: Executor, stopped: list[BaseException]) -> Any:
     """The C function that runs an instruction's meaning; an exception ends the run."""
     floats = [
-        [[slot.register in core.float_registers or isinstance(slot.constant, float) for slot in item.slots] for item in core.items]
+        [
+            [slot.register in core.float_registers or isinstance(slot.constant, float) for slot in item.slots]
+            for item in core.items
+        ]
         for core in setup.image.cores
     ]
     images = [setup.image.cores.index(core.image) for core in setup.cores]
@@ -47,7 +50,7 @@ def _callback(ffi: Any, setup: Setup, executor: Executor, stopped: list[BaseExce
         numbers = tuple(_float(values[n]) if real else values[n] for n, real in enumerate(kinds))
         try:
             found = executor(core, item, numbers, program)
-        except BaseException as problem:  # noqa: BLE001 - nothing may pass through C
+        except BaseException as problem:
             stopped.append(problem)
             return 1
         if item.register >= 0:
@@ -91,7 +94,9 @@ def _record(ffi: Any, data: image_data.Data, setup: Setup) -> tuple[Any, dict[st
     for number in range(cores * stride):
         results["engine"][number].first = -1.0
     record = ffi.new("record_t *")
-    record.core_cycles, record.engine, record.wait = (results[name] for name in ("core_cycles", "engine", "wait"))
+    record.core_cycles, record.engine, record.wait = (
+        results[name] for name in ("core_cycles", "engine", "wait")
+    )
     record.item = data.keep(ffi.new("item_totals_t *[]", results["items"] or [ffi.NULL]))
     record.high_water, record.waiting = results["high_water"], results["waiting"]
     return record, results
@@ -110,7 +115,11 @@ def _collected(setup: Setup, record: Any, results: dict[str, Any]) -> Record:
             items[number] = ItemTotals(c.count, c.busy, c.bytes, c.work)
         marks = results["high_water"]
         found.high_water[image] = [marks[image * spaces + space] for space in range(spaces)]
-    found.dram_read, found.dram_written, found.l2_moved = record.dram_read, record.dram_written, record.l2_moved
+    found.dram_read, found.dram_written, found.l2_moved = (
+        record.dram_read,
+        record.dram_written,
+        record.l2_moved,
+    )
     events = (record.event[n] for n in range(record.events))
     found.events = [Event(e.core, e.engine, e.item, e.program, e.start, e.free_at, e.end) for e in events]
     arrows = (record.arrow[n] for n in range(record.arrows))

@@ -34,6 +34,11 @@ static void geometry_of(const operand_t *region, const int64_t *value, geometry_
     run = block * size;
     made->elements = elements;
   }
+  for (int32_t axis = 0; axis < count; axis++)
+    if (dimension[axis].stride < 0) {
+      made->offset += (dimension[axis].extent - 1) * dimension[axis].stride;
+      dimension[axis].stride = -dimension[axis].stride;
+    }
   dimension_t kept[MOST_RANK];
   int32_t kept_count = 0;
   for (int32_t axis = count - 1; axis >= 0; axis--) {

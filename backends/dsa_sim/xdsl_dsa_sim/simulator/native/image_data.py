@@ -22,8 +22,35 @@ _OWNERS = {"core": 0, "cluster": 1, "device": 2}
 _KINDS = {"bool": 0, "int": 1, "uint": 2, "float": 3}
 # What the C engine computes itself, in the order of its enumeration; the rest is asked of Python.
 _OPERATIONS = (
-    *("", "set", "s_add", "s_sub", "s_mul", "s_div", "s_rem", "s_min", "s_max", "s_and", "s_or", "s_xor", "s_not"),
-    *("s_shl", "s_shr", "s_neg", "s_abs", "s_eq", "s_ne", "s_lt", "s_le", "s_gt", "s_ge", "s_select", "s_cast"),
+    *(
+        "",
+        "set",
+        "s_add",
+        "s_sub",
+        "s_mul",
+        "s_div",
+        "s_rem",
+        "s_min",
+        "s_max",
+        "s_and",
+        "s_or",
+        "s_xor",
+        "s_not",
+    ),
+    *(
+        "s_shl",
+        "s_shr",
+        "s_neg",
+        "s_abs",
+        "s_eq",
+        "s_ne",
+        "s_lt",
+        "s_le",
+        "s_gt",
+        "s_ge",
+        "s_select",
+        "s_cast",
+    ),
 )
 
 
@@ -91,7 +118,11 @@ def _spaces(data: Data, setup: Setup, made: Any) -> None:
     made.space = spaces = data.array("space_t", len(setup.image.spaces))
     for number, space in enumerate(setup.image.spaces):
         target = spaces[number]
-        target.capacity, target.alignment, target.owner = space.capacity, space.alignment, _OWNERS[space.owner]
+        target.capacity, target.alignment, target.owner = (
+            space.capacity,
+            space.alignment,
+            _OWNERS[space.owner],
+        )
         target.core = kinds.index(space.core) if space.core else -1
     made.storage = storages = data.array("storage_t", len(setup.memory.storages))
     for number, storage in enumerate(setup.memory.storages):
@@ -142,9 +173,18 @@ def _core_image(data: Data, setup: Setup, core: CoreImage, made: Any) -> None:
     for number, (_, operand) in enumerate(operands):
         _operand(operand, operand_array[number])
     made.float_register = data.array("uint8_t", core.register_count)
-    made.steps, made.items, made.slots, made.operands = len(core.steps), len(core.items), len(slots), len(operands)
+    made.steps, made.items, made.slots, made.operands = (
+        len(core.steps),
+        len(core.items),
+        len(slots),
+        len(operands),
+    )
     made.registers, made.engines = core.register_count, len(core.kind.engines)
-    made.scalar_engine, made.kind, made.per_group = core.scalar_engine, kinds.index(core.kind.name), core.kind.per_group
+    made.scalar_engine, made.kind, made.per_group = (
+        core.scalar_engine,
+        kinds.index(core.kind.name),
+        core.kind.per_group,
+    )
     made.l2_capacity = memory.l2_bandwidth.get(core.kind.name, 0.0) / hertz or NEVER
     made.shared_weight = memory.shared_weight.get(core.kind.name, 1.0)
 

@@ -108,7 +108,8 @@ def _release(run: Run, core: Core, number: int, now: float) -> None:
 
 def _start(run: Run, core: Core, number: int, head: Pending, now: float) -> bool:
     """Begin to compute or to transfer, after all checks; False if the bytes are still in use on this
-    engine."""
+    engine.
+    """
     engine, item = core.engines[number], head.item
     geometries = geometries_of(item, head.values)
     touches = touches_of(item, geometries, head.values)
@@ -207,7 +208,8 @@ def end_flow(run: Run, version: int, now: float) -> None:
 
 def _finish_at(run: Run, core: Core, number: int, flight: Flight, free: float, tail: float) -> None:
     """The engine is free again at `free`, the instruction done `tail` later but not before those ahead of
-    it."""
+    it.
+    """
     engine = core.engines[number]
     engine.free_at = flight.free = free
     engine.stalled = False

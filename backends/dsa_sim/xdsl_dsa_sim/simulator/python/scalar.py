@@ -161,7 +161,8 @@ def _barrier_cores(run: Run, core: Core, item: Item) -> bool:
 
 def release_cores(run: Run, now: float) -> None:
     """Let cores go on that stand at a barrier which all others of their scope have reached or that have
-    ended."""
+    ended.
+    """
     for scope in ("group", "device"):
         for members in _scopes(run, scope):
             here = [core for core in members if not core.ended]

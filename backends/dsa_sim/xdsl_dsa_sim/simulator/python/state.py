@@ -43,7 +43,8 @@ def value_of(registers: list[Any], slot: Slot) -> Any:
 @dataclass(slots=True)
 class Pending:
     """An instruction on a queue, its registers resolved; `known` is what the scalar unit knew when it put it
-    there."""
+    there.
+    """
 
     item: Item
     values: Values
@@ -69,7 +70,8 @@ class Engine:
 
     The head waits for the flag `waiting` (its item's numbers are not looked at again), is `held` by an
     instruction before it, or a `flow` occupies the engine. `stalled` says that it had nothing to do since the
-    last instruction."""
+    last instruction.
+    """
 
     queue: deque[Pending] = field(default_factory=deque)
     flights: deque[Flight] = field(default_factory=deque)
@@ -91,7 +93,8 @@ class Engine:
 @dataclass(slots=True)
 class Core:
     """A core of the run. The scalar unit stands still while a queue is full (`full_queue`), it waits for a
-    flag, for its engines (`draining`), or for other cores at a barrier."""
+    flag, for its engines (`draining`), or for other cores at a barrier.
+    """
 
     number: int
     setup: CoreSetup
