@@ -1,4 +1,4 @@
-"""Buffers while a program runs in the reference interpreter: numpy memory, views of it, windows of pointers."""
+"""Buffers in the reference interpreter: numpy memory, views of it, windows of pointers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ class GlobalWindow:
 def window(pointer: Any, strides: Sequence[Any], shape: Sequence[int], element: Any) -> GlobalWindow:
     """Global memory at a pointer."""
     lanes = np.indices(shape, np.int64)
-    offsets = sum((lanes[axis] * int(stride) for axis, stride in enumerate(strides)), np.zeros(shape, np.int64))
+    offsets = sum(
+        (lanes[axis] * int(stride) for axis, stride in enumerate(strides)), np.zeros(shape, np.int64)
+    )
     return GlobalWindow(int(pointer) + offsets * element.bytes, element)
 
 

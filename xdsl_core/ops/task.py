@@ -179,9 +179,7 @@ class Barrier:
         """Nothing: one op after the other is in order already."""
 
 
-TASK = OpSet(
-    (Worker, Workers, Member, GridExtent, Program, SetFlag, WaitFlag, SetCross, WaitCross, Barrier)
-)
+TASK = OpSet((Worker, Workers, Member, GridExtent, Program, SetFlag, WaitFlag, SetCross, WaitCross, Barrier))
 
 __all__ = [
     "TASK",

@@ -12,10 +12,10 @@ from xdsl_core.backend import Options
 class DsaOptions(Options):
     """Options of the simulator of accelerators.
 
-    `num_stages` is how many iterations of a loop may be in flight at once where the loop itself says nothing: the
-    parts of the buffers that its loads and stores use. `mode` is what is simulated: "both" values and cycles,
-    "functional" values alone, "timing" cycles alone, which leaves results unwritten. num_warps, num_ctas and
-    maxnreg have no meaning on these machines and change nothing.
+    `num_stages` is how many iterations of a loop may be in flight at once where the loop itself says nothing:
+    the parts of the buffers that its loads and stores use. `mode` is what is simulated: "both" values and
+    cycles, "functional" values alone, "timing" cycles alone, which leaves results unwritten. num_warps,
+    num_ctas and maxnreg have no meaning on these machines and change nothing.
     """
 
     mode: Literal["both", "functional", "timing"] = "both"

@@ -17,7 +17,7 @@ from xdsl_core.target import TargetDescription
 
 
 def dsa_pipeline(target: TargetDescription, *, num_stages: int) -> Pipeline:
-    """Canonical IR of the loop over programs, then places, copies, addresses, flags, and one function a core."""
+    """Canonical IR of the loop over programs, then places, copies, addresses, flags, one function a core."""
     tiles = canonical_pipeline().append(FoldGrid(), SeparateAccumulators(), StructureInduction())
     places = canonical_pipeline().append(Bufferize(target)) + canonical_pipeline()
     buffers = (CoalesceBuffers(target), MultiBuffer(target, num_stages))

@@ -1,4 +1,6 @@
-"""How each load and store reaches global memory: copies of whole blocks, copies in a loop, or single elements."""
+"""How each load and store reaches global memory: copies of whole blocks, copies in a loop, or single
+elements.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,9 @@ def _unwrapped(access: Access, shape: tuple[int, ...], analysis: IndexAnalysis) 
 
 
 def _remainder(factor: Opaque, analysis: IndexAnalysis) -> tuple[Polynomial, Guard] | None:
-    """What is divided, in the dimensions of the tile at hand, if the lanes are neighbours and wrap around together."""
+    """What is divided, in the dimensions of the tile at hand, if the lanes are neighbours and wrap around
+    together.
+    """
     op = factor.value.defining_op
     if op is None or op.definition is not Rem or len(factor.dims) != 1 or factor.dims[0] < 0:
         return None
@@ -141,9 +145,9 @@ def looked_up_values(plan: CopyPlan) -> set[Value]:
     polynomials = [plan.access.offset, *plan.bounds.negative]
     polynomials += [limit for limits in plan.bounds.upper.values() for limit in limits]
     for polynomial in polynomials:
-        for symbol in polynomial.symbols():
-            if isinstance(symbol, Opaque):
-                found |= _leaves(symbol.value)
+        for factor in polynomial.symbols():
+            if isinstance(factor, Opaque):
+                found |= _leaves(factor.value)
     return found
 
 

@@ -21,7 +21,8 @@ from xdsl_core.target import TargetDescription
 
 @dataclass(frozen=True)
 class Bufferize:
-    """Turns tiles into buffers of the target's spaces, and ops on tiles into copies and instructions on engines.
+    """Turns tiles into buffers of the target's spaces, and ops on tiles into copies and instructions on
+    engines.
 
         %x = memory.load (tile.offset (tile.splat %p), (tile.arange {start = 0, end = 64})) : tile<64xf32>
         %y = tile.exp %x : tile<64xf32>
@@ -35,10 +36,11 @@ class Bufferize:
         %out = buffer.window %q, strides = [%one] {shape = (64), space = "GM"}
         buffer.copy %out, %y {engine = "MTE3", core = "AIV"}
 
-    Index arithmetic becomes scalar code wherever access analysis finds strides and bounds; masks become extents of
-    copies. Broadcasts, transpositions and splats are views or scalar operands. Factors of matrix products go along
-    the target's data paths to where the matrix unit takes them, and what is computed on another kind of core goes
-    through the memory that both reach. CompilationError X0711 says what the target cannot do.
+    Index arithmetic becomes scalar code wherever access analysis finds strides and bounds; masks become
+    extents of copies. Broadcasts, transpositions and splats are views or scalar operands. Factors of matrix
+    products go along the target's data paths to where the matrix unit takes them, and what is computed on
+    another kind of core goes through the memory that both reach. CompilationError X0711 says what the target
+    cannot do.
     """
 
     target: TargetDescription = field(repr=False)
@@ -85,9 +87,7 @@ def _lower_block(state: Lowering, block: Block) -> None:
         elif op.has(Trait.REDUCTION) or op.definition in (ops.CumSum, ops.CumProd):
             computation.lower_along_axis(state, op)
         else:
-            raise refuse(
-                op, f"there is no lowering for {op.name}", help="run this kernel on another backend"
-            )
+            raise refuse(op, f"there is no lowering for {op.name}", help="run this kernel on another backend")
 
 
 def _load(state: Lowering, op: Op) -> None:

@@ -16,7 +16,8 @@ from xdsl_core.target import TargetDescription
 
 @dataclass(frozen=True)
 class CoalesceBuffers:
-    """Lets instructions write where their result is copied to, and lane by lane over operands nobody needs any more.
+    """Lets instructions write where their result is copied to, and lane by lane over operands nobody needs
+    any more.
 
         %t = buffer.allocate {type = buffer<64xf32, UB>}
         buffer.compute [%t], [%total, %x] {operation = "tile.add"}
@@ -24,9 +25,10 @@ class CoalesceBuffers:
     ->
         buffer.compute [%total], [%total, %x] {operation = "tile.add"}
 
-    A value that one engine brings and one that another takes away keep memories of their own as long as there is room:
-    then the next load need not wait for the last store. The copy must be within one space and of all elements, what it overwrites must not be needed after the value is
-    made, and the value not after it is overwritten.
+    A value that one engine brings and one that another takes away keep memories of their own as long as there
+    is room: then the next load need not wait for the last store. The copy must be within one space and of all
+    elements, what it overwrites must not be needed after the value is made, and the value not after it is
+    overwritten.
     """
 
     target: TargetDescription = field(repr=False)
@@ -75,7 +77,8 @@ def _can_forward(function: Function, block: Block, copy: Op) -> bool:
         return False
     if source.block is not block:
         return False
-    # every use of the temporary stands in this block up to the copy, and the target is free since the first one
+    # every use of the temporary stands in this block up to the copy, and the target is free since the first
+    # one
     spans = number_ops(function)
     end = spans[copy][0]
     uses = [user for user in accesses_of(source) if user is not copy]
@@ -88,9 +91,8 @@ def _can_forward(function: Function, block: Block, copy: Op) -> bool:
     writer = next(user for user in uses if _in_block(user, block, spans) == first)
     for user in others:
         place = _in_block(user, block, spans)
-        if place is None or first < place < end:
-            return False
-        if user is writer and not _in_place_is_fine(user, target, source):
+        # inside a loop or branch that makes the value, its order with the other use is not known
+        if first <= place < end and not (user is writer and _in_place_is_fine(user, target, source)):
             return False
     return True
 
@@ -191,7 +193,10 @@ def _reuse_one(function: Function, *, most_engines: int) -> bool:
 
 def _engines(allocation: Op) -> set[tuple[str, str]]:
     """The engines that touch an allocation."""
-    return {(user.attributes.get("core", ""), user.attributes.get("engine", "")) for user in accesses_of(allocation)}
+    return {
+        (user.attributes.get("core", ""), user.attributes.get("engine", ""))
+        for user in accesses_of(allocation)
+    }
 
 
 def _dies(value: Value, op: Op, block: Block, spans: dict[Op, tuple[int, int]]) -> Op | None:
@@ -202,5 +207,3 @@ def _dies(value: Value, op: Op, block: Block, spans: dict[Op, tuple[int, int]]) 
     if source is None or source.block is not block or source.definition is not Allocate:
         return None
     return source if max(spans[user][1] for user in accesses_of(source)) <= spans[op][0] else None
-
-

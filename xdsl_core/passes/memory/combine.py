@@ -115,7 +115,7 @@ def _step(state: Lowering, op: Op, rows: Sequence[Rows], distance: int, reverse:
 
 
 def _like(state: Lowering, row: Rows, count: int) -> Rows:
-    return Rows(state.new((count, *row.held.shape[1:]), row.held.base.type.element, pad=True))
+    return Rows(state.new((count, *row.held.shape[1:]), dtype_of(row.held.base.type), pad=True))
 
 
 def _combine(state: Lowering, op: Op, arguments: Sequence[Held]) -> list[Place]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, PointerType, ScalarType, TileType, Value, dtype_of
+from xdsl_core.ir.traits import Trait
 from xdsl_core.ir.types import element_of, pointee_of
 from xdsl_core.ops import (
     Add,
     BitCast,
     Cast,
+    Constant,
     IntToPointer,
     Mul,
     Offset,
@@ -19,8 +23,6 @@ from xdsl_core.ops import (
 )
 from xdsl_core.ops.buffer import Assert, Iota, Print, dense_strides
 from xdsl_core.passes.memory.places import Held, Lowering, Place, Uniform, stored_element
-from xdsl_core.ir.traits import Trait
-from xdsl_core.ops import Constant
 
 
 def wanted(state: Lowering, op: Op) -> bool:
@@ -32,9 +34,7 @@ def lower_constant(state: Lowering, op: Op) -> None:
     """A constant is a scalar for all lanes."""
     kind = op.result.type
     if isinstance(kind, TileType):
-        scalar = state.builder.value(
-            Constant, value=op.attributes["value"], type=ScalarType(dtype_of(kind))
-        )
+        scalar = state.builder.value(Constant, value=op.attributes["value"], type=ScalarType(dtype_of(kind)))
         state.places[op.result] = Uniform(scalar)
     else:
         state.scalars[op.result] = state.builder.create(Constant, [], op.attributes).result
@@ -115,14 +115,14 @@ def _offset(state: Lowering, op: Op, operands: list[Place]) -> Place:
 
 def _same_bits(state: Lowering, op: Op, operands: list[Place]) -> Place:
     """Pointers are numbers already."""
-    if isinstance(operands[0], Held) and operands[0].base.type.element is not dtypes.i64:
+    if isinstance(operands[0], Held) and dtype_of(operands[0].base.type) is not dtypes.i64:
         made = state.new(op.result.type.shape, dtypes.i64)
         state.compute(BitCast.name, [made], operands, {"to": dtypes.i64})
         return made
     return operands[0]
 
 
-_POINTER_RULES = {
+_POINTER_RULES: Mapping[object, Callable[[Lowering, Op, list[Place]], Place]] = {
     Offset: _offset,
     PointerCast: _same_bits,
     PointerToInt: _same_bits,
@@ -167,12 +167,14 @@ def _broadcast(state: Lowering, op: Op, source: Held) -> Held:
 
 def _reshape(state: Lowering, op: Op, source: Held) -> Held:
     shape = op.attributes["shape"]
-    wide = [(extent, stride) for extent, stride in zip(source.shape, source.strides, strict=True) if extent > 1]
+    wide = [
+        (extent, stride) for extent, stride in zip(source.shape, source.strides, strict=True) if extent > 1
+    ]
     if [extent for extent, _ in wide] == [extent for extent in shape if extent > 1]:
         left = iter(stride for _, stride in wide)
         return Held(source.base, shape, tuple(next(left) if e > 1 else 0 for e in shape), source.offset)
     if not source.is_dense:
-        element = source.base.type.element
+        element = dtype_of(source.base.type)
         dense = state.new(source.shape, element)
         state.move(dense, source)
         source = dense

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl_core.dtypes import i32
-from xdsl_core.ir import Block, Op, Region, ScalarType, TileType, Value
+from xdsl_core.ir import Block, Op, Region, ScalarType, TileType, Value, dtype_of
 from xdsl_core.ops import Condition, Constant, For, If, While, Yield
 from xdsl_core.passes.memory.places import (
     Accumulated,
@@ -13,7 +13,6 @@ from xdsl_core.passes.memory.places import (
     Lowering,
     Place,
     Uniform,
-    scalar_type,
     stored_element,
 )
 
@@ -21,7 +20,9 @@ Body = Callable[[Lowering, Block], None]
 
 
 def lower_for(state: Lowering, op: Op, body: Body) -> None:
-    """A loop. What it carries in vector memory is copied there before, and overwritten at the end of the body."""
+    """A loop. What it carries in vector memory is copied there before, and overwritten at the end of the
+    body.
+    """
     old = op.region("body").block
     first = len(op.operands) - len(op.results)
     starts = op.operands[first:]
@@ -52,8 +53,7 @@ def _start(state: Lowering, value: Value, argument: Value) -> Place:
     if argument in state.facts.resident:
         from xdsl_core.passes.memory.products import new_accumulator
 
-        place = state.places.get(value)
-        return place if isinstance(place, Accumulated) else new_accumulator(state, value)
+        return state.accumulated.get(value) or new_accumulator(state, value)
     held = state.new(value.type.shape, stored_element(value.type), name=argument.name or value.name)
     state.put(held, state.place(value))
     return held
@@ -78,7 +78,7 @@ def _bind(
         scalar = next(left)
         scalar.name = value.name
         if isinstance(place, Accumulated):
-            state.places[value] = Accumulated(place.buffer, scalar)
+            state.places[value] = state.accumulated[value] = Accumulated(place.buffer, scalar)
         else:
             state.scalars[value] = scalar
 
@@ -91,9 +91,7 @@ def _finish(state: Lowering, ends: Sequence[Value], carried: Sequence[Place]) ->
         if isinstance(place, Held):
             targets.append((place, state.place(value)))
         elif isinstance(place, Accumulated):
-            now = state.places[value]
-            assert isinstance(now, Accumulated)
-            yielded.append(now.started)
+            yielded.append(state.accumulated[value].started)
         else:
             yielded.append(state.scalar(value))
     put_all(state, targets)
@@ -106,7 +104,7 @@ def put_all(state: Lowering, pairs: Sequence[tuple[Held, Place]]) -> None:
     overwritten = {target.base for target, _ in pending}
     for index, (target, place) in enumerate(pending):
         if isinstance(place, Held) and place.base in overwritten:
-            aside = state.new(place.shape, place.base.type.element)
+            aside = state.new(place.shape, dtype_of(place.base.type))
             state.move(aside, place)
             pending[index] = target, aside
     for target, place in pending:
@@ -153,7 +151,9 @@ def lower_if(state: Lowering, op: Op, body: Body) -> None:
 def lower_while(state: Lowering, op: Op, body: Body) -> None:
     """A loop with a test: carried and forwarded tiles have memory of their own."""
     before, after = op.region("before").block, op.region("after").block
-    carried = [_own(state, value, argument) for value, argument in zip(op.operands, before.arguments, strict=True)]
+    carried = [
+        _own(state, value, argument) for value, argument in zip(op.operands, before.arguments, strict=True)
+    ]
     forwarded = [
         state.new(value.type.shape, stored_element(value.type), name=value.name) if value.type.shape else None
         for value in after.arguments
@@ -169,8 +169,8 @@ def lower_while(state: Lowering, op: Op, body: Body) -> None:
         put_all(state, [(held, state.place(value)) for value, held in pairs if held is not None])
         passed = [state.scalar(value) for value, held in pairs if held is None]
         state.builder.build(Condition, proceed, passed)
-    work = Block([scalar_type(value.type) if held is None and not _is_pointer(value) else value.type
-                  for value, held in zip(after.arguments, forwarded, strict=True) if held is None])  # fmt: skip
+    left = [value.type for value, held in zip(after.arguments, forwarded, strict=True) if held is None]
+    work = Block(left)
     _bind_forwarded(state, after.arguments, forwarded, work.arguments)
     with state.inside(work):
         body(state, after)
@@ -178,10 +178,6 @@ def lower_while(state: Lowering, op: Op, body: Body) -> None:
     loop = state.builder.build(While, inits, regions=(Region([test]), Region([work])))
     loop.location = op.location
     _bind_forwarded(state, op.results, forwarded, loop.results)
-
-
-def _is_pointer(value: Value) -> bool:
-    return not isinstance(value.type, ScalarType)
 
 
 def _own(state: Lowering, value: Value, argument: Value) -> Place:

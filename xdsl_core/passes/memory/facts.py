@@ -29,7 +29,8 @@ from xdsl_core.passes.memory.separate_accumulators import continues, is_zero, re
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """An operand of a matrix product: a load that brings it straight to the matrix unit, or None; transposed or
+    """An operand of a matrix product: a load that brings it straight to the matrix unit, or None; transposed
+    or
     not on the way.
     """
 
@@ -224,7 +225,7 @@ def _follow(facts: Facts, value: Value) -> None:
 
 
 def _choose_registers(facts: Facts, ops: list[Op]) -> None:
-    """Scalars that may come from vector memory but are needed in registers: for addresses, bounds, control."""
+    """Find the scalars that are needed in registers: for addresses, bounds, control."""
     for op in reversed(ops):
         for index, value in enumerate(op.operands):
             if isinstance(value.type, TileType):
@@ -238,7 +239,11 @@ def _takes_vector_scalar(facts: Facts, op: Op, index: int) -> bool:
         return not isinstance(op.operands[0].type, PointerType)
     if op.definition is Store:
         return op.operands[index] is op.operand("value")
-    return op.has(Trait.ELEMENTWISE) and not op.has(Trait.POINTER_ARITHMETIC) and (
-        not any(value in facts.registers for value in op.results)
-        and not any(isinstance(value.type, PointerType) for value in (*op.operands, *op.results))
+    return (
+        op.has(Trait.ELEMENTWISE)
+        and not op.has(Trait.POINTER_ARITHMETIC)
+        and (
+            not any(value in facts.registers for value in op.results)
+            and not any(isinstance(value.type, PointerType) for value in (*op.operands, *op.results))
+        )
     )

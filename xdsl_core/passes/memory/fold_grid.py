@@ -48,9 +48,7 @@ def _fold(function: Function) -> None:
     body = Block([ScalarType(i64)], ["program"])
     outer.ops.clear()
     builder = Builder(outer, location=function.location)
-    lower, step, upper = (
-        builder.value(definition) for definition in (Worker, Workers, GridExtent)
-    )
+    lower, step, upper = (builder.value(definition) for definition in (Worker, Workers, GridExtent))
     builder.build(For, lower, upper, step, (), num_stages=0, regions=(Region([body]),))
     outer.append(end)
     inside = Builder(body, location=function.location)
@@ -83,9 +81,7 @@ def _coordinate(builder: Builder, program: Value, axis: int) -> Value:
         return builder.value(Rem, program, builder.value(GridExtent, axis=0))
     before = builder.value(GridExtent, axis=0)
     if axis == 1:
-        return builder.value(
-            Rem, builder.value(Div, program, before), builder.value(GridExtent, axis=1)
-        )
+        return builder.value(Rem, builder.value(Div, program, before), builder.value(GridExtent, axis=1))
     before = builder.value(Mul, before, builder.value(GridExtent, axis=1))
     return builder.value(Div, program, before)
 

@@ -61,8 +61,8 @@ class Footprint:
     def meets(self, other: Footprint, rotating: Block | None, *, ignore_global: bool) -> bool:
         """Whether one writes what the other touches.
 
-        Parts that rotate in the block `rotating` are different ones; with `ignore_global` memory of arguments is
-        left out.
+        Parts that rotate in the block `rotating` are different ones; with `ignore_global` memory of arguments
+        is left out.
         """
         pairs = (
             (self.writes, other.writes),
@@ -193,7 +193,6 @@ def parameter_behind(pointer: Value) -> Value | None:
         if not op.has(Trait.POINTER_ARITHMETIC):
             return None
         pointer = op.operands[0]
-
 
 
 def cores_of(function: Function, machine: Machine) -> list[str]:

@@ -17,7 +17,8 @@ from xdsl_core.target import TargetDescription
 
 @dataclass(frozen=True)
 class InsertFlags:
-    """Orders engines by flags: set after the op that must come first, waited for before the one that must come after.
+    """Orders engines by flags: set after the op that must come first, waited for before the one that must
+    come after.
 
         buffer.copy %x, %in {engine = "MTE2"}
         buffer.compute [%y], [%x] {operation = "tile.exp", engine = "V"}
@@ -27,10 +28,10 @@ class InsertFlags:
         task.wait_flag {source = "MTE2", target = "V", flag = 0}
         buffer.compute [%y], [%x] {operation = "tile.exp", engine = "V"}
 
-    Ops of one engine are in order anyway. Between iterations of a loop a flag says that memory is free again: it is
-    set once before everything, and taken back at the end. A set always precedes its wait in program order, so that
-    nothing can wait for ever. Where a pair of engines has no flag left, a barrier takes its place. Memory must have
-    been planned.
+    Ops of one engine are in order anyway. Between iterations of a loop a flag says that memory is free again:
+    it is set once before everything, and taken back at the end. A set always precedes its wait in program
+    order, so that nothing can wait for ever. Where a pair of engines has no flag left, a barrier takes its
+    place. Memory must have been planned.
     """
 
     target: TargetDescription = field(repr=False)
@@ -52,8 +53,8 @@ _MORE_THAN_THERE_ARE = 1 << 30
 class Sync:
     """`target` may start `after` only when `source` is done with `before`; both stand in `block`.
 
-    `distance` is how many iterations later: 0 within one. `parts` flags alternate, chosen by `slot`. `flag` is
-    the first of them, -1 for a barrier.
+    `distance` is how many iterations later: 0 within one. `parts` flags alternate, chosen by `slot`. `flag`
+    is the first of them, -1 for a barrier.
     """
 
     block: Block
@@ -102,7 +103,9 @@ def find_syncs(function: Function, machine: Machine) -> list[Sync]:
 
 
 def _visit(block: Block, footprints: Footprints, found: list[Sync], *, depth: int, is_program: bool) -> None:
-    """Syncs of a block and the blocks inside. `is_program` if each time the block runs it is for another program."""
+    """Syncs of a block and the blocks inside. `is_program` if each time the block runs it is for another
+    program.
+    """
     found += _BlockSyncs(block, footprints, depth, is_program=is_program).run()
     for op in block.ops:
         for region in op.regions:
@@ -117,8 +120,8 @@ def _runs_programs(block: Block) -> bool:
 class _BlockSyncs:
     """Finds the syncs between the ops of one block, within one run of it and from one run to the next.
 
-    A block inside a loop or branch runs again and again, whatever runs in between. The block is gone through as
-    often as runs can be in flight and once more; index n * len + i stands for op i of round n.
+    A block inside a loop or branch runs again and again, whatever runs in between. The block is gone through
+    as often as runs can be in flight and once more; index n * len + i stands for op i of round n.
     """
 
     def __init__(self, block: Block, footprints: Footprints, depth: int, *, is_program: bool) -> None:
@@ -143,7 +146,9 @@ class _BlockSyncs:
 
     def _visit(self, number: int, position: int) -> None:
         op, index = self.ops[position], number * len(self.ops) + position
-        for sync in [sync for sync in self.syncs if sync.after is op and (sync.distance or sync.before is not op)]:
+        for sync in [
+            sync for sync in self.syncs if sync.after is op and (sync.distance or sync.before is not op)
+        ]:
             self._apply(sync, number)
         for footprint in self.footprints.of(op):
             for source, distance, place in self._needed(footprint, number, position):
@@ -167,7 +172,9 @@ class _BlockSyncs:
         self.known.learn(sync.target, sync.source, index, passed_on)
 
     def _needed(self, target: Footprint, number: int, position: int) -> Iterator[tuple[Engine, int, int]]:
-        """(source, distance, place) of each op that must be done and is not known to be, the latest of each engine."""
+        """(source, distance, place) of each op that must be done and is not known to be, the latest of each
+        engine.
+        """
         asked: set[Engine] = set()
         for distance in (0, 1, self.parts) if self.parts > 1 else (0, 1):
             if number < distance:
@@ -179,7 +186,9 @@ class _BlockSyncs:
                         continue
                     if not self._ordered_by_flags(source.engine, target.engine):
                         continue
-                    if place == position and self._keeps_own_order(self.ops[place], source.engine, target.engine):
+                    if place == position and self._keeps_own_order(
+                        self.ops[place], source.engine, target.engine
+                    ):
                         continue
                     if not self._conflict(source, target, distance):
                         continue
@@ -191,8 +200,8 @@ class _BlockSyncs:
     def _conflict(self, source: Footprint, target: Footprint, distance: int) -> bool:
         """Whether two footprints meet, `distance` iterations apart.
 
-        Different programs share no memory of arguments on purpose. Yet if one program orders two engines by what
-        they do there, its flag has to be taken before the next program sets it again.
+        Different programs share no memory of arguments on purpose. Yet if one program orders two engines by
+        what they do there, its flag has to be taken before the next program sets it again.
         """
         rotating = self.block if distance % self.parts else None
         if not self.is_program:
@@ -208,8 +217,8 @@ class _BlockSyncs:
     def _keeps_own_order(self, op: Op, source: Engine, target: Engine) -> bool:
         """Whether flags inside a loop or branch order one run of it after the other.
 
-        What one side of a branch leaves to the other next time does not show inside: a flag around the branch could
-        be set twice ahead of its wait, so there engines of one core meet at a barrier.
+        What one side of a branch leaves to the other next time does not show inside: a flag around the branch
+        could be set twice ahead of its wait, so there engines of one core meet at a barrier.
         """
         if op.definition is not If or source.core != target.core:
             return op.definition is not If
@@ -226,8 +235,16 @@ class _BlockSyncs:
             {each.engine: each for inner in region.block.ops for each in self.footprints.of(inner)}
             for region in op.regions
         ]
-        pairs = [(first.get(source), second.get(target)) for first in sides for second in sides if first is not second]
-        return any(a is not None and b is not None and a.meets(b, None, ignore_global=self.is_program) for a, b in pairs)
+        pairs = [
+            (first.get(source), second.get(target))
+            for first in sides
+            for second in sides
+            if first is not second
+        ]
+        return any(
+            a is not None and b is not None and a.meets(b, None, ignore_global=self.is_program)
+            for a, b in pairs
+        )
 
     def _ordered_by_flags(self, source: Engine, target: Engine) -> bool:
         """A core's scalar unit hands out work: what it has done is before what it hands out later."""
@@ -248,8 +265,8 @@ class _BlockSyncs:
 def _number(syncs: Sequence[Sync], machine: Machine) -> None:
     """Give syncs their flags, those of inner loops first; the ones for which none is left become barriers.
 
-    Flags between cores count: all syncs of one pair of engines within iterations share one, since they are set and
-    waited for in the same order. Those between iterations have one each.
+    Flags between cores count: all syncs of one pair of engines within iterations share one, since they are
+    set and waited for in the same order. Those between iterations have one each.
     """
     limits = machine.target.limits
     flags, cross = limits.get("event_flags", 8), limits.get("cross_flags", 8)
@@ -355,5 +372,3 @@ class _Writer:
             flag=sync.flag + (part or 0),
             core=sync.target.core,
         )
-
-

@@ -13,7 +13,8 @@ _BLOCKED = re.compile(r"([NZ])([zn])(\d+)x(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A matrix in blocks: `outer` "N" stores one column of blocks after the other, "Z" one row; `inner` "z" stores
+    """A matrix in blocks: `outer` "N" stores one column of blocks after the other, "Z" one row; `inner` "z"
+    stores
     a block row by row, "n" column by column.
     """
 

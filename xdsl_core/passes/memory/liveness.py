@@ -88,7 +88,9 @@ def lifetimes(function: Function) -> list[Lifetime]:
 
 
 def _range(allocation: Op, user: Op, spans: dict[Op, tuple[int, int]]) -> tuple[int, int]:
-    """Where a use counts: its own place, or all of the outermost loop around it that the allocation is outside of."""
+    """Where a use counts: its own place, or all of the outermost loop around it that the allocation is
+    outside of.
+    """
     span, op = spans[user], user
     while op.block is not allocation.block:
         parent = op.parent_op

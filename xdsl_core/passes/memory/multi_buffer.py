@@ -18,7 +18,8 @@ from xdsl_core.target import TargetDescription
 
 @dataclass(frozen=True)
 class MultiBuffer:
-    """Gives the buffers by which engines hand over work in a loop as many parts as iterations shall be in flight.
+    """Gives the buffers by which engines hand over work in a loop as many parts as iterations shall be in
+    flight.
 
         control.for %lo, %hi, %step body (%i: i32) {
           %x = buffer.allocate {type = buffer<1024xf32, UB>}
@@ -34,9 +35,9 @@ class MultiBuffer:
           control.yield [%next]
         }
 
-    While one part is computed with, the next one is loaded. A loop that says nothing itself gets `num_stages` parts,
-    and fewer where memory or the target's flags would not suffice; inner loops come first. Scratch in global memory
-    between cores is such a buffer too.
+    While one part is computed with, the next one is loaded. A loop that says nothing itself gets `num_stages`
+    parts, and fewer where memory or the target's flags would not suffice; inner loops come first. Scratch in
+    global memory between cores is such a buffer too.
     """
 
     target: TargetDescription = field(repr=False)
@@ -129,5 +130,3 @@ def _replace_loop(loop: Op, outer: Block, body: Block, start: Value) -> None:
         new.name = old.name
         old.replace_uses_with(new)
     loop.erase()
-
-

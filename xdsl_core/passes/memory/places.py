@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xdsl_core.analysis.index_analysis import IndexAnalysis
 from xdsl_core.diagnostics import CompilationError, error
 from xdsl_core.dtypes import DType, i64
-from xdsl_core.ir import Block, BufferType, Builder, Op, PointerType, ScalarType, Type, Value
+from xdsl_core.ir import Block, BufferType, Builder, Op, PointerType, Type, Value
 from xdsl_core.ir.types import element_of
 from xdsl_core.ops import PointerToInt
 from xdsl_core.ops.buffer import Allocate, Compute, Copy, Fill, Read, View, dense_strides, row_major
@@ -30,7 +28,8 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Lanes in the vector unit's memory: element [i, j] of the tile is number offset + i*strides[0] + j*strides[1]
+    """Lanes in the vector unit's memory: element [i, j] of the tile is number offset + i*strides[0] +
+    j*strides[1]
     of `base`. Also a scalar that was made there, with no extents.
     """
 
@@ -66,7 +65,8 @@ class Lowering:
     """The state of one function's lowering: where values are, and where the next op goes.
 
     `places` knows tiles, and scalars in vector memory; `scalars` those in registers; `staged` the loads
-    that feed the matrix unit, by memory. `builder` inserts at the point that has been reached.
+    that feed the matrix unit, by memory; `accumulated` what its accumulator holds, also where vector memory
+    has a copy. `builder` inserts at the point that has been reached.
     """
 
     machine: Machine
@@ -76,6 +76,7 @@ class Lowering:
     places: dict[Value, Place] = field(default_factory=dict)
     scalars: dict[Value, Value] = field(default_factory=dict)
     staged: dict[tuple[Op, str], Value] = field(default_factory=dict)
+    accumulated: dict[Value, Accumulated] = field(default_factory=dict)
 
     @property
     def code(self) -> ScalarCode:
@@ -103,7 +104,13 @@ class Lowering:
         return Uniform(self.scalars[value]) if found is None else found
 
     def allocate(
-        self, shape: Sequence[int], element: DType, *, name: str = "", space: str = "", layout: str = "row_major"
+        self,
+        shape: Sequence[int],
+        element: DType,
+        *,
+        name: str = "",
+        space: str = "",
+        layout: str = "row_major",
     ) -> Value:
         """Memory of its own, by default where vector instructions work."""
         kind = BufferType(tuple(shape) or (1,), element, space or self.machine.local, layout)
@@ -199,12 +206,12 @@ class Lowering:
             **self.unit(operation),
         )
 
-    def unit(self, operation: str) -> dict[str, str]:
+    def unit(self, operation: str) -> dict[str, Any]:
         """Engine and core of a vector instruction."""
         unit = self.machine.unit_for(operation)
         return {"engine": unit.queue, "core": self.machine.core_of(unit)}
 
-    def scalar_unit(self) -> dict[str, str]:
+    def scalar_unit(self) -> dict[str, Any]:
         """Engine and core of the scalar unit beside the vector unit."""
         core = self.machine.core_of(self.machine.vector)
         return {"engine": self.machine.scalar_engine(core), "core": core}
@@ -235,16 +242,12 @@ class Lowering:
         return self.read(Held(place.base, (1,), (1,)), origins)
 
 
-def size_of(type: BufferType) -> int:
-    """Elements of a buffer."""
-    return math.prod(type.shape)
+def space_of(buffer: Value) -> str:
+    """The memory space that a buffer value is in."""
+    assert isinstance(buffer.type, BufferType)
+    return buffer.type.space
 
 
 def refuse(op: Op, message: str, *, help: str) -> CompilationError:
     """The error for what the target cannot do."""
     return CompilationError(error("X0711", message, location=op.location, help=help))
-
-
-def scalar_type(type: Type) -> ScalarType:
-    """The scalar of what memory holds of an element."""
-    return ScalarType(stored_element(type))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl_core.diagnostics import CompilationError, error
-from xdsl_core.ir import Function, Module
+from xdsl_core.ir import Function, Module, dtype_of
 from xdsl_core.passes.memory.liveness import Lifetime, lifetimes
 from xdsl_core.target import MemorySpace, TargetDescription
 
@@ -26,9 +26,9 @@ class PlanMemory:
         %x = buffer.allocate {type = buffer<1024xf32, UB>, offset = 0}
         %y = buffer.allocate {type = buffer<1024xf32, UB>, offset = 4096}
 
-    Buffers that are never alive together share bytes, but only in a space that cannot hold all of them side by
-    side: sharing makes engines wait for each other. CompilationError X0710 lists who holds what where they do not
-    fit.
+    Buffers that are never alive together share bytes, but only in a space that cannot hold all of them side
+    by side: sharing makes engines wait for each other. CompilationError X0710 lists who holds what where they
+    do not fit.
     """
 
     target: TargetDescription = field(repr=False)
@@ -133,7 +133,7 @@ def _too_much(function: Function, alive: Sequence[Lifetime], space: MemorySpace)
 
 def _name(lifetime: Lifetime) -> str:
     shape = "x".join(map(str, lifetime.type.shape))
-    return f"{lifetime.op.result.name or 'a temporary'} ({shape} {lifetime.type.element})"
+    return f"{lifetime.op.result.name or 'a temporary'} ({shape} {dtype_of(lifetime.type)})"
 
 
 def _table(held: Sequence[Lifetime], space: MemorySpace) -> list[str]:
@@ -146,7 +146,9 @@ def _table(held: Sequence[Lifetime], space: MemorySpace) -> list[str]:
         rows.append((_name(lifetime), line, size, str(copies), f"{lifetime.first}-{lifetime.last}"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     return [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        )
         for row in rows
     ]
 

@@ -1,20 +1,24 @@
-"""Matrix products: on the matrix unit, fed along its data paths; or, where it lacks the dtype, on the vector unit."""
+"""Matrix products: on the matrix unit, fed along its data paths; or, where it lacks the dtype, on the vector
+unit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType, i32
 from xdsl_core.ir import Block, Op, PointerType, Region, ScalarType, Value, dtype_of
-from xdsl_core.ops import Add, Cast, Constant, Eq, Fma, For, If, IntToPointer, Mul, Yield
+from xdsl_core.ops import Constant, Eq, If, IntToPointer, Yield
 from xdsl_core.ops.buffer import Copy, Multiply, View, Window
 from xdsl_core.passes.memory.access_plans import CopyPlan
 from xdsl_core.passes.memory.facts import Factor
 from xdsl_core.passes.memory.layouts import bytes_of_buffer
-from xdsl_core.passes.memory.places import Accumulated, Held, Lowering
+from xdsl_core.passes.memory.outer_products import on_vector_unit
+from xdsl_core.passes.memory.places import Accumulated, Held, Lowering, space_of
 from xdsl_core.passes.memory.scalars import Lanes, known
 from xdsl_core.passes.memory.transfers import block_window, copy_blocks, load_by_rows, under_guards
 from xdsl_core.target import ComputeUnit, DataPath
@@ -24,7 +28,8 @@ _ROLES = ("lhs", "rhs")
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """How a factor reaches the matrix unit: `space` is where it is multiplied, `stage` the memory before that.
+    """How a factor reaches the matrix unit: `space` is where it is multiplied, `stage` the memory before
+    that.
 
     `last` is the path from the stage, None where factors are multiplied where they arrive.
     """
@@ -39,7 +44,7 @@ def lower_dot(state: Lowering, op: Op) -> None:
     if op in state.facts.products:
         _on_matrix_unit(state, op)
     elif op.result.uses:
-        state.places[op.result] = _on_vector_unit(state, op)
+        state.places[op.result] = on_vector_unit(state, op)
 
 
 def _matrix(state: Lowering) -> ComputeUnit:
@@ -81,7 +86,7 @@ def _stage_layout(state: Lowering, role: str, feed: Feed, element: DType) -> str
     return f"Nz16x{max(1, 32 // element.bytes)}"
 
 
-def _place_of(state: Lowering, path: DataPath) -> dict[str, str]:
+def _place_of(state: Lowering, path: DataPath) -> dict[str, Any]:
     return {"engine": path.engine, "core": state.machine.core_of(path)}
 
 
@@ -124,7 +129,7 @@ def _bring_as(state: Lowering, load: Op, role: str) -> None:
 def _copy_blocks_to(state: Lowering, load: Op, plan: CopyPlan, buffer: Value) -> None:
     """Copy a factor from global memory; rows one by one where the plan loops over them."""
     element = dtype_of(load.result.type)
-    (path,) = state.machine.route(state.machine.global_space, buffer.type.space)
+    (path,) = state.machine.route(state.machine.global_space, space_of(buffer))
     attributes = {
         "fill": (0.0 if element.is_float else 0) if plan.is_partial else None,
         "cache": str(load.attribute("cache") or load.attribute("eviction")),
@@ -136,7 +141,9 @@ def _copy_blocks_to(state: Lowering, load: Op, plan: CopyPlan, buffer: Value) ->
         if plan.loops:
             columns = plan.shape[1]
             origins = [state.code.wide(lanes[0]), state.code.number(0)]
-            target = state.builder.value(View, buffer, origins, shape=(1, columns), strides=(columns, 1), offset=0)
+            target = state.builder.value(
+                View, buffer, origins, shape=(1, columns), strides=(columns, 1), offset=0
+            )
             window, extents = _as_row(state, load, lanes)
         state.builder.build(Copy, target, window, extents, **attributes)
 
@@ -190,7 +197,9 @@ def _along_route(state: Lowering, here: Value, feed: Feed, target: Value, role: 
     for path in state.machine.route(state.machine.local, feed.stage):
         there = target
         if path.destination != feed.stage:
-            there = state.allocate(kind.shape, kind.element, name=target.name or role, space=path.destination)
+            there = state.allocate(
+                kind.shape, dtype_of(kind), name=target.name or role, space=path.destination
+            )
         state.builder.build(Copy, there, here, (), **_place_of(state, path))
         here = there
 
@@ -208,14 +217,14 @@ def new_accumulator(state: Lowering, value: Value) -> Accumulated:
 
 
 def _on_matrix_unit(state: Lowering, op: Op) -> None:
-    place = state.places.get(op.operand("accumulator"))
-    target = place if isinstance(place, Accumulated) else new_accumulator(state, op.result)
+    target = state.accumulated.get(op.operand("accumulator")) or new_accumulator(state, op.result)
     factors = [
         _staged(state, factor, role) for factor, role in zip(state.facts.products[op], _ROLES, strict=True)
     ]
     _multiply(state, op, target, factors)
     one = state.builder.value(Constant, value=1, type=ScalarType(i32))
     done = Accumulated(target.buffer, one)
+    state.accumulated[op.result] = done
     state.places[op.result] = to_vector(state, done) if op.result in state.facts.held else done
 
 
@@ -253,7 +262,8 @@ def _pieces(state: Lowering, element: DType, whole: tuple[int, int, int]) -> tup
         over = [
             role
             for role, (rows, columns) in (("lhs", (0, 2)), ("rhs", (2, 1)))
-            if _feed(state, role).last is not None and _too_large(state, role, element, (sizes[rows], sizes[columns]))
+            if _feed(state, role).last is not None
+            and _too_large(state, role, element, (sizes[rows], sizes[columns]))
         ]
         if not over:
             return sizes[0], sizes[1], sizes[2]
@@ -311,7 +321,12 @@ class _Feeder:
 
 
 def _part(
-    state: Lowering, buffer: Value, start: tuple[int, int], shape: tuple[int, int], *, transposed: bool = False
+    state: Lowering,
+    buffer: Value,
+    start: tuple[int, int],
+    shape: tuple[int, int],
+    *,
+    transposed: bool = False,
 ) -> Value:
     """The part of a matrix with a corner and extents, both in the matrix after transposition."""
     columns = buffer.type.shape[1]
@@ -345,7 +360,7 @@ def _clear(state: Lowering, place: Accumulated) -> None:
     """Zeros in an accumulator: the product of two matrices of zeros, one fractal deep."""
     unit = _matrix(state)
     m, n = place.buffer.type.shape
-    total = place.buffer.type.element
+    total = dtype_of(place.buffer.type)
     fractal = next(f for f in unit.fractals if (f.dtype[0] in "iu") == (not total.is_float))
     element = dtypes.BY_NAME[fractal.dtype]
     factors = [_zeros(state, role, shape, element)
@@ -362,7 +377,11 @@ def _zeros(state: Lowering, role: str, shape: tuple[int, int], element: DType) -
     nowhere = state.builder.value(IntToPointer, code.number(0), pointee=element)
     assert isinstance(nowhere.type, PointerType)
     window = state.builder.value(
-        Window, nowhere, [code.number(shape[1]), code.number(1)], shape=shape, space=state.machine.global_space
+        Window,
+        nowhere,
+        [code.number(shape[1]), code.number(1)],
+        shape=shape,
+        space=state.machine.global_space,
     )
     layout = _stage_layout(state, role, feed, element)
     here = state.allocate(shape, element, name="zeros", space=feed.stage, layout=layout)
@@ -372,7 +391,9 @@ def _zeros(state: Lowering, role: str, shape: tuple[int, int], element: DType) -
     state.builder.build(Copy, here, window, none, fill=fill, **_place_of(state, path))
     if feed.last is None:
         return here
-    there = state.allocate(shape, element, name="zeros", space=feed.space, layout=_layout(state, role, element))
+    there = state.allocate(
+        shape, element, name="zeros", space=feed.space, layout=_layout(state, role, element)
+    )
     state.builder.build(Copy, there, here, (), **_place_of(state, feed.last))
     return there
 
@@ -380,8 +401,8 @@ def _zeros(state: Lowering, role: str, shape: tuple[int, int], element: DType) -
 def to_vector(state: Lowering, place: Accumulated) -> Held:
     """What has been accumulated, in vector memory."""
     _ensure_started(state, place)
-    shape, element = place.buffer.type.shape, place.buffer.type.element
-    here, space = place.buffer, place.buffer.type.space
+    shape, element = place.buffer.type.shape, dtype_of(place.buffer.type)
+    here, space = place.buffer, space_of(place.buffer)
     held = None
     for path in state.machine.route(space, state.machine.local):
         if path.destination == state.machine.local:
@@ -397,12 +418,11 @@ def to_vector(state: Lowering, place: Accumulated) -> Held:
 
 def drain(state: Lowering, store: Op) -> None:
     """A store that copies from the accumulator, converting on the way."""
-    place = state.places[state.facts.drained[store]]
-    assert isinstance(place, Accumulated)
+    place = state.accumulated[state.facts.drained[store]]
     _ensure_started(state, place)
     plan = state.facts.plans[store]
     assert plan is not None
-    path = state.machine.target.path(place.buffer.type.space, state.machine.global_space)
+    path = state.machine.target.path(space_of(place.buffer), state.machine.global_space)
     assert path is not None
     attributes = {"cache": str(store.attribute("cache")), **_place_of(state, path)}
 
@@ -410,97 +430,6 @@ def drain(state: Lowering, store: Op) -> None:
         state.builder.build(Copy, window, place.buffer, extents, **attributes)
 
     copy_blocks(state, store, plan, dtype_of(store.operand("value").type), copy)
-
-
-def _on_vector_unit(state: Lowering, op: Op) -> Held:
-    """A product as a sum of outer products, one for each k: for dtypes that the matrix unit does not multiply."""
-    accumulator = op.operand("accumulator")
-    shape, element = accumulator.type.shape, dtype_of(accumulator.type)
-    lead = shape[:-2]
-    m, n = shape[-2:]
-    k = op.operand("lhs").type.shape[-1]
-    total = state.new(shape, element, name=op.result.name, pad=True)
-    state.put(total, state.place(accumulator))
-    columns = _spread(state, op.operand("lhs"), (*lead, k, m), element, swap=True)
-    rows = _spread(state, op.operand("rhs"), (*lead, k, n), element, swap=False)
-    loops: list[tuple[int, Block]] = []
-    code = state.code
-    for extent in (*lead, k):
-        body = Block([ScalarType(dtypes.i64)], ["k"])
-        loops.append((extent, body))
-        bounds = [code.number(value) for value in (0, extent, 1)]
-        state.builder.build(For, *bounds, (), regions=(Region([body]),))
-        state.builder.block = body
-    indices = [body.arguments[0] for _, body in loops]
-    _add_outer_product(state, total, columns, rows, indices)
-    return total
-
-
-def _spread(state: Lowering, value: Value, shape: tuple[int, ...], element: DType, *, swap: bool) -> Held:
-    """A factor with k outermost, each of its rows aligned, in the accumulator's dtype."""
-    kind = dtype_of(value.type)
-    held = state.hold(state.place(value), value.type.shape, kind)
-    if swap:
-        held = Held(
-            held.base,
-            (*held.shape[:-2], held.shape[-1], held.shape[-2]),
-            (*held.strides[:-2], held.strides[-1], held.strides[-2]),
-            held.offset,
-        )
-    made = state.new(shape, element, pad=True)
-    if kind is element:
-        state.move(made, held)
-    else:
-        state.compute(Cast.name, [made], [held], {"to": element})
-    return made
-
-
-def _add_outer_product(
-    state: Lowering, total: Held, columns: Held, rows: Held, indices: Sequence[Value]
-) -> None:
-    code = state.code
-    m, n = total.shape[-2:]
-    zero = code.number(0)
-    inner = (*indices, zero)
-    views = (
-        state.builder.value(View, columns.base, inner, shape=(m, n), strides=(1, 0), offset=0),
-        state.builder.value(View, rows.base, inner, shape=(m, n), strides=(0, 1), offset=0),
-    )
-    where = (*indices[:-1], zero, zero)
-    target = state.builder.value(
-        View, total.base, where, shape=(m, n), strides=total.strides[-2:], offset=0
-    )
-    multiply_add(state, target, views, total.base.type.element)
-    for _ in range(len(indices)):
-        state.builder.build(Yield, ())
-        state.builder.block = _outside(state.builder.block)
-
-
-def _outside(block: Block) -> Block:
-    region = block.region
-    assert region is not None
-    loop = region.parent
-    assert isinstance(loop, Op)
-    assert loop.block is not None
-    return loop.block
-
-
-def multiply_add(state: Lowering, target: Value, factors: tuple[Value, Value], element: DType) -> None:
-    """target += factors[0] * factors[1], rounded once for floats."""
-    from xdsl_core.ops.buffer import Compute
-
-    def emit(operation: str, destination: Value, sources: Sequence[Value]) -> None:
-        state.builder.build(
-            Compute, [destination], sources, operation=operation, **state.unit(operation)
-        )
-
-    if element.is_float:
-        emit(Fma.name, target, [*factors, target])
-        return
-    shape = target.type.shape
-    scratch = state.allocate(shape, element)
-    emit(Mul.name, scratch, factors)
-    emit(Add.name, target, [target, scratch])
 
 
 __all__ = ["Feed", "bring", "drain", "lower_dot", "new_accumulator", "to_vector"]

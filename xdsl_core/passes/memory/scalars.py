@@ -75,8 +75,10 @@ class ScalarCode:
         found = values[0]
         for value in values[1:]:
             a, b = known(found), known(value)
-            both = a is not None and b is not None
-            found = self.number(min(a, b)) if both else self.builder.value(Min, found, value)  # type: ignore[type-var, arg-type]
+            if a is not None and b is not None:
+                found = self.number(min(a, b))
+            else:
+                found = self.builder.value(Min, found, value)
         return found
 
     def not_negative(self, value: Value) -> Value:
@@ -110,7 +112,7 @@ class ScalarCode:
         return self.builder.value(PointerToInt, pointer)
 
     def polynomial(self, value: Polynomial, lanes: Lanes | None = None) -> Value:
-        """The i64 value of an index polynomial; `lanes` gives the lane numbers of dimensions it depends on."""
+        """The i64 value of an index polynomial; `lanes` gives the lane numbers it depends on."""
         total = self.number(0)
         for monomial, coefficient in value.terms.items():
             term = self.number(coefficient)

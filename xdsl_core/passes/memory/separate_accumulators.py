@@ -1,11 +1,11 @@
-"""Matrix products add to an accumulator of the matrix unit or to nothing; other sums are the vector unit's."""
+"""Matrix products add to the matrix unit's accumulator or to nothing; other sums are the vector unit's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl_core.ir import Block, Builder, Module, Op, Value
+from xdsl_core.ir import Block, Builder, Module, Op, Value, dtype_of
 from xdsl_core.ops import Add, Constant, Dot, For
 
 
@@ -43,16 +43,14 @@ def _separate(op: Op) -> None:
     builder = Builder(op.block, before=op, location=op.location)
     accumulator = op.operand("accumulator")
     zero = builder.value(Constant, value=_zero(accumulator), type=accumulator.type)
-    product = builder.create(
-        Dot, [op.group("lhs"), op.group("rhs"), (zero,)], op.attributes
-    ).result
+    product = builder.create(Dot, [op.group("lhs"), op.group("rhs"), (zero,)], op.attributes).result
     total = builder.value(Add, product, accumulator)
     op.result.replace_uses_with(total)
     op.erase()
 
 
 def _zero(value: Value) -> int | float:
-    return 0.0 if value.type.element.is_float else 0  # type: ignore[union-attr]
+    return 0.0 if dtype_of(value.type).is_float else 0
 
 
 def is_zero(value: Value) -> bool:
@@ -129,4 +127,3 @@ def _drop_loop(loop: Op, candidates: set[Value]) -> bool:
             candidates -= {argument, result}
             changed = True
     return changed
-

@@ -36,8 +36,8 @@ class SplitCores:
         func @f.AIC(...) { buffer.multiply ...; task.set_cross ... }
         func @f.AIV(...) { task.wait_cross ...; buffer.compute ... }
 
-    Where a group has several cores of a kind and works on one program together, the first of them does the work and
-    the others only answer flags.
+    Where a group has several cores of a kind and works on one program together, the first of them does the
+    work and the others only answer flags.
     """
 
     target: TargetDescription = field(repr=False)
@@ -83,7 +83,7 @@ def belongs(op: Op, kind: str, machine: Machine) -> bool:
 
 
 def _answers(op: Op, kind: str) -> bool:
-    """Whether a core that does no work of its own runs the op: flags between cores, control and scalar code."""
+    """Whether a core without work of its own runs the op: flags between cores, control, scalar code."""
     if op.definition is SetCross:
         return bool(op.attributes["source_core"] == kind)
     if op.definition is WaitCross:

@@ -130,11 +130,9 @@ def _filler(state: Lowering, op: Op, element: DType) -> Place | int | float | No
     return place
 
 
-def _copy_in(
-    state: Lowering, op: Op, plan: CopyPlan, made: Held, fill: Place | int | float | None
-) -> None:
+def _copy_in(state: Lowering, op: Op, plan: CopyPlan, made: Held, fill: Place | int | float | None) -> None:
     number = fill if isinstance(fill, int | float) else 0 if fill is None else None
-    element = made.base.type.element
+    element = dtype_of(made.base.type)
     if plan.is_partial and (number is None or plan.loops):
         place = fill if isinstance(fill, Uniform | Held) else _constant(state, number or 0, element)
         state.put(made, _as_bytes(state, place, made, element))
@@ -142,7 +140,7 @@ def _copy_in(
     path = _path(state.machine, state.machine.global_space, state.machine.local)
     place_of = _engine(state.machine, path)
     typed = number if not element.is_float or number is None else float(number)
-    attributes = {"fill": typed if plan.is_partial else None, "cache": _cache(op)}
+    attributes: dict[str, Any] = {"fill": typed if plan.is_partial else None, "cache": _cache(op)}
 
     def copy(window: Value, lanes: Lanes, extents: Sequence[Value]) -> None:
         target = _slice(state, made, plan, lanes)
@@ -158,7 +156,9 @@ def _cache(op: Op) -> str:
 
 def _as_bytes(state: Lowering, place: Place, made: Held, element: DType) -> Place:
     """Bools as the bytes that memory holds."""
-    kind = place.base.type.element if isinstance(place, Held) else element_of(place.value.type)  # type: ignore[union-attr]
+    value = place.base if isinstance(place, Held) else place.value if isinstance(place, Uniform) else None
+    assert value is not None
+    kind = element_of(value.type)
     if not (isinstance(kind, DType) and kind.is_bool):
         return place
     held = state.new(made.shape, element)
@@ -177,7 +177,7 @@ def _path(machine: Machine, source: str, destination: str) -> DataPath:
     return path
 
 
-def _engine(machine: Machine, path: DataPath) -> dict[str, str]:
+def _engine(machine: Machine, path: DataPath) -> dict[str, Any]:
     return {"engine": path.engine, "core": machine.core_of(path)}
 
 
@@ -205,7 +205,7 @@ def copy_blocks(state: Lowering, op: Op, plan: CopyPlan, element: DType, copy: M
     _loop(state, op, plan, element, copy, plan.loops, {})
 
 
-def _loop(
+def _loop(  # noqa: PLR0917
     state: Lowering,
     op: Op,
     plan: CopyPlan,
@@ -271,7 +271,9 @@ def extents_of(state: Lowering, plan: CopyPlan, lanes: Lanes) -> list[Value]:
     for dim in plan.loops:
         for limit in plan.bounds.upper.get(dim, ()):
             if limit.lane_dims():
-                below = code.add(code.wide(lanes[dim]), code.multiply(code.polynomial(limit, lanes), code.number(-1)))
+                below = code.add(
+                    code.wide(lanes[dim]), code.multiply(code.polynomial(limit, lanes), code.number(-1))
+                )
                 holds.append(code.negative(below))
     active = code.both(holds)
     if active is not None:
@@ -291,17 +293,20 @@ def _mask(state: Lowering, op: Op) -> Value | None:
     return state.view(state.dense(state.place(mask), mask.type.shape, dtypes.i1))
 
 
+def _number(fill: Place | int | float | None) -> int | float:
+    """The number that fills lanes, 0 where any will do."""
+    return fill if isinstance(fill, int | float) else 0
+
+
 def _gather(state: Lowering, op: Op, made: Held, fill: Place | int | float | None) -> None:
-    element = made.base.type.element
+    element = dtype_of(made.base.type)
     if op.optional("mask") is not None:
-        place = _constant(state, fill or 0, element) if not isinstance(fill, Uniform | Held) else fill
+        place = fill if isinstance(fill, Uniform | Held) else _constant(state, _number(fill), element)
         state.put(made, _as_bytes(state, place, made, element))
     path = _path(state.machine, state.machine.global_space, state.machine.local)
     addresses = state.view(_addresses(state, op.operand("pointer")))
     mask = _mask(state, op)
-    state.builder.build(
-        Gather, state.view(made), addresses, mask, **_engine(state.machine, path)
-    )
+    state.builder.build(Gather, state.view(made), addresses, mask, **_engine(state.machine, path))
 
 
 def lower_store(state: Lowering, op: Op) -> None:
@@ -320,7 +325,7 @@ def lower_store(state: Lowering, op: Op) -> None:
         state.builder.create(Store, groups, op.attributes)
 
 
-def _out(machine: Machine) -> dict[str, str]:
+def _out(machine: Machine) -> dict[str, Any]:
     return _engine(machine, _path(machine, machine.local, machine.global_space))
 
 

@@ -37,12 +37,14 @@ def view_region(
     start: int,
     any_row: bool,
 ) -> Region:
-    """A view of an allocation at a byte offset; `start` counts elements. `any_row` if the offset is at any row."""
+    """A view of an allocation at a byte offset; `start` counts elements. `any_row` if the offset is at any
+    row.
+    """
     blocks = blocks_of(source.layout)
     if blocks is None:
         return Region(
             space, offset + start * source.element.bytes, source.element, tuple(shape), tuple(strides)
-        )  # type: ignore[operator]
+        )
     columns = source.shape[1]
     transposed = tuple(strides) == (1, columns) and columns != 1
     corner = divmod(start, columns)
@@ -61,7 +63,9 @@ def _blocked(
     *,
     any_row: bool,
 ) -> Region:
-    """A part of a matrix in blocks. In columns of blocks rows follow each other, so that a part may begin at any."""
+    """A part of a matrix in blocks. In columns of blocks rows follow each other, so that a part may begin at
+    any.
+    """
     rows, columns = kind.shape
     down, across = -(-rows // blocks.rows), -(-columns // blocks.columns)
     size = blocks.rows * blocks.columns
@@ -73,7 +77,7 @@ def _blocked(
     if any_row or inside:
         start += inside * blocks.columns
         block, steps = Block(blocks.inner, 1, blocks.columns), (blocks.columns, steps[1])
-    return Region(space, offset + start * kind.element.bytes, kind.element, shape, steps, block)  # type: ignore[operator]
+    return Region(space, offset + start * kind.element.bytes, kind.element, shape, steps, block)
 
 
 def row_bytes(kind: BufferType) -> tuple[int, ...]:
