@@ -70,6 +70,9 @@ def compile(
     ],
     signature: Signature = None,
     backend: Backend = "",
+    target: Annotated[
+        str, typer.Option("--target", help="A target of the backend, as after the colon.")
+    ] = "",
     option: Option = None,
     output: Annotated[
         Path | None, typer.Option("--output", help="The file to write; text goes to the terminal.")
@@ -78,7 +81,8 @@ def compile(
     """Write what a kernel becomes: tile IR, the backend's source, or a compiled file."""
     from xdsl_core.ir.printer import print_module
 
-    where = destination(backend, options_from(option or []))
+    named = f"{backend}:{target}" if target else backend
+    where = destination(named, options_from(option or []))
     chosen = choose(place, signature)
     module = build(chosen, where)
     if emit == "tile":
