@@ -117,11 +117,12 @@ static void end_flow(run_t *run, uint64_t version, double now) {
   watch_pools(run);
 }
 
-static bool conflict(const flight_t *flight, const touch_t *touch, int32_t touches) {
+/* Whether an instruction reads what one under way writes; those that only write end in order anyway. */
+static bool needs(const flight_t *flight, const touch_t *touch, int32_t touches) {
   for (int32_t a = 0; a < touches; a++)
     for (int32_t b = 0; b < flight->touches; b++) {
       const touch_t *other = &flight->touch[b];
-      if (touch[a].space == other->space && (touch[a].writes || other->writes) &&
+      if (touch[a].space == other->space && touch[a].reads && other->writes &&
           overlap(&touch[a].geometry, &other->geometry))
         return true;
     }
@@ -148,7 +149,7 @@ static bool start(run_t *run, core_t *core, int32_t number, const pending_t *hea
   check_extents(run, core, item, head->number, &places, now);
   check_places(run, core, item, head->number, touch, touches, now);
   for (int32_t place = 0; place < engine->flights; place++)
-    if (conflict(flight_at(engine, place), touch, touches)) {
+    if (needs(flight_at(engine, place), touch, touches)) {
       hold(engine, now);
       return false;
     }

@@ -115,7 +115,7 @@ def _start(run: Run, core: Core, number: int, head: Pending, now: float) -> bool
     touches = touches_of(item, geometries, head.values)
     check_extents(core, item, geometries, now)
     check_places(run, core, item, touches, now)
-    if any(_conflict(touches, flight.touches) for flight in engine.flights):
+    if any(_needs(touches, flight.touches) for flight in engine.flights):
         _hold(engine, now)
         return False
     _release(run, core, number, now)
@@ -138,11 +138,12 @@ def _start(run: Run, core: Core, number: int, head: Pending, now: float) -> bool
     return True
 
 
-def _conflict(first: list[Touch], second: list[Touch]) -> bool:
+def _needs(touches: list[Touch], earlier: list[Touch]) -> bool:
+    """Whether an instruction reads what one under way writes; those that only write end in order anyway."""
     return any(
-        a.space == b.space and (a.writes or b.writes) and overlap(a.geometry, b.geometry)
-        for a in first
-        for b in second
+        a.space == b.space and a.reads and b.writes and overlap(a.geometry, b.geometry)
+        for a in touches
+        for b in earlier
     )
 
 
