@@ -38,6 +38,12 @@ _MOVE_BITS = (
     *("memory.*", "tile.select", "tile.bitcast", "tile.offset", "tile.pointer_*", "tile.int_to_pointer"),
     *("control.*", "grid.*"),
 )
+# Op (a pattern), the difference of versions that it needs, and the dtypes it concerns (none: all).
+_LATER = (
+    ("tile.fma", "interpreter_fma_rounds_once", frozenset[str]()),
+    ("atomic.rmw", "interpreter_atomics_of_f64", frozenset({"f64"})),
+    ("*", "interpreter_has_fnuz", frozenset({"f8e4m3fnuz", "f8e5m2fnuz"})),
+)
 _WITH_FUNCTION = ("tile.reduce", "tile.scan")
 _LIBDEVICE_ONLY = "stock Triton has it in libdevice only, which its interpreter does not run"
 
@@ -72,10 +78,20 @@ def _interpreted(triton: Installed | None) -> Capabilities:
             continue
         claims.append(Claim(definition.name, kinds))
         denials += _interpreter_denials(definition)
-    if triton is not None and not triton.has("interpreter_fma_rounds_once"):
-        reason = DIFFERENCES["interpreter_fma_rounds_once"].before
-        denials.append(Denial("tile.fma", f"{reason} before Triton 3.9"))
+    denials += _version_denials(triton)
     return Capabilities(tuple(claims), tuple(denials))
+
+
+def _version_denials(triton: Installed | None) -> Iterator[Denial]:
+    """What the installed interpreter gets wrong and a later one does not."""
+    for op, difference, kinds in _LATER:
+        if triton is None or triton.has(difference):
+            continue
+        since = ".".join(map(str, DIFFERENCES[difference].since))
+        reason = f"{DIFFERENCES[difference].before} before Triton {since}"
+        for definition in CORE:
+            if fnmatchcase(definition.name, op):
+                yield Denial(definition.name, reason, kinds)
 
 
 def _interpreter_denials(definition: OpDef) -> Iterator[Denial]:

@@ -214,9 +214,10 @@ def _dot(op: Op, find: Find) -> Text:
     lhs, rhs, accumulator = (exact(find(value), value) for value in op.operands)
     parts, words = [lhs, rhs, accumulator], [lhs.text, rhs.text]
     element = dtype_of(op.operands[0].type)
-    if not _is_zero(op.operands[2]):
+    given = not _is_zero(op.operands[2])
+    if given:
         words.append(accumulator.text)
-    elif element is not dtypes.f32:
+    if dtype_of(op.result.type) is not dtypes.f32:
         words.append(f"out_dtype={triton_dtype(dtype_of(op.result.type))}")
     if element is dtypes.f32:
         words.append(f'input_precision="{op.attribute("precision")}"')

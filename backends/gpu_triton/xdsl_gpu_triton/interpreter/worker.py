@@ -138,11 +138,21 @@ def _adapt(interpreter: Any) -> None:
     builder.options = dataclasses.replace(builder.options, debug=True, sanitize_overflow=False)
     builder.create_assert = _check
     builder.create_splat = partial(_splat, interpreter)
+    builder.get_all_ones_value = partial(_all_ones, interpreter)
+    # before 3.9 these let NaN win
+    builder.create_minnumf = lambda left, right: builder.binary_op(left, right, np.fmin)
+    builder.create_maxnumf = lambda left, right: builder.binary_op(left, right, np.fmax)
 
 
 def _check(condition: Any, message: str) -> None:
     if not condition.data.all():
         raise AssertionError(message)
+
+
+def _all_ones(interpreter: Any, kind: Any) -> Any:
+    """All bits set; before 3.9 Triton's own has no such number of unsigned integers."""
+    storage = interpreter._get_np_dtype(kind)
+    return interpreter.TensorHandle(~np.zeros(1, storage), kind.scalar)
 
 
 def _splat(interpreter: Any, kind: Any, value: Any) -> Any:
