@@ -64,7 +64,12 @@ class Machine:
         return self.target.space(name)
 
     def route(self, source: str, destination: str) -> tuple[DataPath, ...]:
-        """The shortest way from one space to another, over any cores; BackendError X0624 if there is none."""
+        """The shortest way from one space to another, over any cores; BackendError X0712 if there is none.
+
+        From a space to itself it is empty: the vector unit moves data there.
+        """
+        if source == destination:
+            return ()
         pending: deque[tuple[DataPath, ...]] = deque(((),))
         seen = {source}
         while pending:

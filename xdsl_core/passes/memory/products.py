@@ -13,7 +13,7 @@ from xdsl_core import dtypes
 from xdsl_core.dtypes import DType, i32
 from xdsl_core.ir import Block, Op, PointerType, Region, ScalarType, Value, dtype_of
 from xdsl_core.ops import Constant, Eq, If, IntToPointer, Yield
-from xdsl_core.ops.buffer import Copy, Multiply, View, Window
+from xdsl_core.ops.buffer import Copy, Multiply, View, Window, dense_strides
 from xdsl_core.passes.memory.access_plans import CopyPlan
 from xdsl_core.passes.memory.facts import Factor
 from xdsl_core.passes.memory.layouts import bytes_of_buffer
@@ -194,6 +194,8 @@ def _rows(state: Lowering, value: Value) -> Held:
 def _along_route(state: Lowering, here: Value, feed: Feed, target: Value, role: str) -> None:
     """Copy a factor from vector memory to the memory before the matrix unit, through others if need be."""
     kind = target.type
+    if state.machine.local == feed.stage:
+        state.builder.build(Copy, target, here, (), **state.unit("move"))
     for path in state.machine.route(state.machine.local, feed.stage):
         there = target
         if path.destination != feed.stage:
@@ -404,6 +406,10 @@ def to_vector(state: Lowering, place: Accumulated) -> Held:
     shape, element = place.buffer.type.shape, dtype_of(place.buffer.type)
     here, space = place.buffer, space_of(place.buffer)
     held = None
+    if space == state.machine.local:
+        # the next product overwrites the accumulator: take the numbers out of it
+        held = state.new(shape, element, name=place.buffer.name, pad=True)
+        state.move(held, Held(place.buffer, shape, dense_strides(shape)))
     for path in state.machine.route(space, state.machine.local):
         if path.destination == state.machine.local:
             held = state.new(shape, element, name=place.buffer.name, pad=True)

@@ -64,10 +64,19 @@ def _view(emitter: Emitter, op: Op) -> None:
     )
 
 
+def _step(emitter: Emitter, stride: Scalar) -> Scalar:
+    """A stride as an instruction takes it: one that runs backwards is in a register."""
+    if not isinstance(stride, int) or stride >= 0:
+        return stride
+    register = emitter.fresh("step")
+    emitter.add(emitter.scalar_engine, "set", register, stride, dtype=dtypes.i64)
+    return register
+
+
 def _window(emitter: Emitter, op: Op) -> None:
     kind = op.result.type
     assert isinstance(kind, BufferType)
-    strides = tuple(emitter.wide(stride) for stride in op.group("strides"))
+    strides = tuple(_step(emitter, emitter.wide(stride)) for stride in op.group("strides"))
     address = emitter.scalar(op.operand("pointer"))
     emitter.regions[op.result] = Region(GLOBAL, address, kind.element, kind.shape, strides)
 
