@@ -15,9 +15,10 @@ import numpy as np
 class DType:
     """An element type.
 
-    `kind` is "bool", "int" (signed), "uint" or "float". `bits` is the width of a value, `bytes` of its storage (a bool
-    takes one byte). `precision` counts significant bits of a float incl. the hidden one (0 otherwise). `lowest` and
-    `highest` are the finite range. `triton` is the name in `triton.language`, `mangled` the short one in signatures.
+    `kind` is "bool", "int" (signed), "uint" or "float". `bits` is the width of a value, `bytes` of its
+    storage (a bool takes one byte). `precision` counts significant bits of a float incl. the hidden one (0
+    otherwise). `lowest` and `highest` are the finite range. `triton` is the name in `triton.language`,
+    `mangled` the short one in signatures.
     """
 
     name: str

@@ -11,7 +11,7 @@ import typer
 from xdsl_core import __version__
 from xdsl_core.cli.commands import backends, cache, doctor, kernel, reference, run
 from xdsl_core.cli.extensions import ExtensibleGroup
-from xdsl_core.diagnostics import XdslError
+from xdsl_core.diagnostics import XdslError, is_debugging
 
 
 def application() -> typer.Typer:
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         application()(args=None if arguments is None else list(arguments), prog_name="xdslc")
     except XdslError as problem:
-        if os.environ.get("XDSL_DEBUG", "0") not in ("", "0"):
+        if is_debugging():
             raise
         print(problem, file=sys.stderr)
         sys.exit(1)

@@ -1,6 +1,7 @@
 """Errors as data: locations, diagnostics, the renderer and the catalogue of codes."""
 
 from xdsl_core.diagnostics.catalogue import ErrorCode, catalogue, explain
+from xdsl_core.diagnostics.debugging import is_debugging, without_frames
 from xdsl_core.diagnostics.diagnostic import (
     BackendError,
     CompilationError,
@@ -28,5 +29,7 @@ __all__ = [
     "catalogue",
     "error",
     "explain",
+    "is_debugging",
     "render",
+    "without_frames",
 ]

@@ -21,8 +21,8 @@ class Note:
 class Diagnostic:
     """One mistake of one class.
 
-    `code` is a key of the catalogue (X0203), `message` says what is wrong in a line, `label` stands beside the
-    caret and names what was found, `notes` say what is required and how to fix it.
+    `code` is a key of the catalogue (X0203), `message` says what is wrong in a line, `label` stands beside
+    the caret and names what was found, `notes` say what is required and how to fix it.
     """
 
     code: str

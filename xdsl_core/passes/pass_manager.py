@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal, TypeAlias
 
-from xdsl_core.diagnostics import CompilationError, Diagnostic, XdslError, error
+from xdsl_core.diagnostics import CompilationError, Diagnostic, XdslError, error, is_debugging
 from xdsl_core.ir.core import Module
 from xdsl_core.ir.printer import print_module
 from xdsl_core.ir.verifier import verify as verify_module
@@ -117,7 +116,7 @@ def _defect(step: Pass, problem: Exception) -> Diagnostic:
     message = f"pass {step.name} failed: {type(problem).__name__}: {problem}"
     frame = traceback.extract_tb(problem.__traceback__)[-1]
     note = f"raised in {Path(frame.filename).name}:{frame.lineno} ({frame.name})"
-    if os.environ.get("XDSL_DEBUG", "") not in ("", "0"):
+    if is_debugging():
         note = "".join(traceback.format_exception(problem)).rstrip()
     help = "this is a defect of the pass; run with --dump-ir DIR to get the IR it was given, and report both"
     return error("X0340", message, note=note, help=help)

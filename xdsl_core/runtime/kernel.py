@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import Argument, BackendHandle, Grid, Profile, default_registry, option_types
-from xdsl_core.diagnostics import Location, error
+from xdsl_core.diagnostics import Location, XdslError, error, without_frames
 from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec
 from xdsl_core.runtime.binder import convert, make_launch, other
 from xdsl_core.runtime.compile import Request, compile_request
@@ -97,7 +97,10 @@ class Entry:
 
     def observed(self, grid: Grid, values: Sequence[Any]) -> CompiledKernel:
         """A launch through the backend's hooks."""
-        self.kernel.launch(grid, self.arguments(values))
+        try:
+            self.kernel.launch(grid, self.arguments(values))
+        except XdslError as problem:
+            raise without_frames(problem) from None
         return self.kernel
 
 
@@ -152,6 +155,14 @@ class Table(dict[Any, Entry]):
         self, key: Any, values: Sequence[Any], extra: Sequence[Any], options: Mapping[str, Any]
     ) -> Entry:
         """The entry for a launch that is not in the table; raises what is wrong with the arguments."""
+        try:
+            return self._specialise(key, values, extra, options)
+        except XdslError as problem:
+            raise without_frames(problem) from None
+
+    def _specialise(
+        self, key: Any, values: Sequence[Any], extra: Sequence[Any], options: Mapping[str, Any]
+    ) -> Entry:
         self._refuse_extra(extra)
         rules = self.source.rules
         specs = {

@@ -1,7 +1,7 @@
 """Error codes of the family `simulator`: code -> (title, explanation).
 
 X0901 to X0909 are about programs and targets before they run, X0911 to X0929 about what a simulated machine
-did. """
+did."""
 
 CODES: dict[str, tuple[str, str]] = {
     "X0901": (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from xdsl_core.diagnostics import CompilationError, XdslError, error
+from xdsl_core.diagnostics import CompilationError, XdslError, error, is_debugging
 from xdsl_core.frontend.python.frame import Frame, stored_names
 from xdsl_core.frontend.python.problems import BROKEN, AlreadyReported, TooMany
 from xdsl_core.language.values import tensor
@@ -114,7 +113,7 @@ def _step(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
     except (TooMany, RecursionError):
         raise
     except Exception as problem:
-        if os.environ.get("XDSL_DEBUG") == "1":
+        if is_debugging():
             raise
         frame.problems.report(_internal(frame, node, problem).diagnostics)
     finally:
