@@ -114,8 +114,8 @@ loaded: the error says why. Other commands are not affected. Update or remove th
     "X0812": (
         "there is no such conformance case or profile",
         """
-`--id` takes the id of a case, or a pattern with * in it; `--profile` the name of a profile. The manifest lists
-all ids; the error suggests the nearest.
+`--id` takes the id of a case, or a pattern with * in it; `--profile` the name of a profile. The manifest
+lists all ids; the error suggests the nearest.
 
     xdslc conformance cpu_c --id "op/tile.add/*"
     xdslc conformance cpu_c --profile core --list
@@ -124,8 +124,8 @@ all ids; the error suggests the nearest.
     "X0813": (
         "the file is no report or no list of waivers",
         """
-`xdslc report` reads the JSON that `xdslc conformance --json FILE` writes. A file of waivers is TOML, each with the
-id of a case (or a pattern), the reason, and the day on which the excuse ends:
+`xdslc report` reads the JSON that `xdslc conformance --json FILE` writes. A file of waivers is TOML, each
+with the id of a case (or a pattern), the reason, and the day on which the excuse ends:
 
     [[waiver]]
     case = "op/tile.dot/f16.*"
