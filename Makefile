@@ -6,13 +6,14 @@
 PYTHON ?= python3
 JOBS   ?= 2
 ARGS   ?=
+BACKENDS ?= reference cpu_c
 BIN    := .venv/bin
 
 BOOTSTRAP := $(PYTHON) tools/bootstrap.py
 PYTEST    := $(BIN)/python -m pytest -n $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full check fix bench docs clean
+.PHONY: help demo test test-full conformance check fix bench docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -28,6 +29,14 @@ test: ## the tests, without those marked slow
 test-full: ## all tests
 	@$(BOOTSTRAP) --extras test --torch --triton --compiler
 	@$(PYTEST) $(ARGS)
+
+conformance: ## the whole suite on the backends in BACKENDS, reports into docs/conformance/
+	@$(BOOTSTRAP) --extras test --compiler
+	@for backend in $(BACKENDS); do \
+	  $(BIN)/xdslc conformance $$backend --profile full -n $(JOBS) --json docs/conformance/$$backend.json \
+	    --markdown docs/conformance/$$backend.md --html docs/conformance/$$backend.html \
+	    --badge docs/conformance/$$backend.svg $(ARGS) || exit 1; \
+	done
 
 check: ## ruff, ruff format, mypy --strict, import-linter
 	@$(BOOTSTRAP) --extras test,dev

@@ -5,6 +5,8 @@ run.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +36,9 @@ def answer(subject: Subject, case_id: str) -> Outcome:
 def serve(name: str, pipe: Connection) -> None:
     """The loop of a worker: ids in, outcomes out, until the pipe closes."""
     subject = Subject(name)
+    # what kernels print would run into the progress of the run
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
     while True:
         try:
             case_id = pipe.recv()
