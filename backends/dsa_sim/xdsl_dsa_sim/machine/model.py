@@ -103,6 +103,10 @@ class MachineModel:
     launch: LaunchModel = LaunchModel()
 
 
+# What sizes are divided by.
+_POSITIVE = frozenset({"segment", "request", "line", "block", "bank_groups", "bank_bytes"})
+
+
 def machine_model(description: TargetDescription) -> MachineModel:
     """The model in a description's `vendor` tables; BackendError X0903 names tables and keys it does not
     know.
@@ -138,6 +142,10 @@ def _record(kind: type[Any], table: Any, path: str, found: list[str]) -> Any:
         elif _is_table(expected.type) != isinstance(value, Mapping) or isinstance(value, str):
             wanted = "a table" if _is_table(expected.type) else "a number"
             found.append(f"{path}.{key} is {value!r}, it must be {wanted}")
+        elif not isinstance(value, Mapping) and value < 0:
+            found.append(f"{path}.{key} is {value}, it must not be negative")
+        elif key in _POSITIVE and value <= 0:
+            found.append(f"{path}.{key} is {value}, it must be above 0")
         else:
             values[key] = value
     return kind(**values)

@@ -176,7 +176,7 @@ static bool start(run_t *run, core_t *core, int32_t number, const pending_t *hea
     busy += engine->stalled ? larger(run->machine->head_isolated, item->startup) : item->startup;
   item_totals_t *totals = &run->record->item[core->setup->image][head->number];
   if (item->is_path && places.operand[1]) totals->bytes += places.operand[1]->elements * places.operand[1]->itemsize;
-  if (places.regions) totals->work += work_of(item, &places);
+  if (!item->is_path && places.regions) totals->work += work_of(item, &places);
   finish_at(run, core, number, flight, now + busy, cost.tail);
   wake(run, core, number, engine->free_at);
   return true;

@@ -132,7 +132,8 @@ def _start(run: Run, core: Core, number: int, head: Pending, now: float) -> bool
     totals = run.record.items[core.image][item.index]
     if item.path:
         totals.bytes += moved_bytes(item, geometries)
-    totals.work += work_of(item, geometries)
+    else:
+        totals.work += work_of(item, geometries)
     _finish_at(run, core, number, flight, now + busy, cost.tail)
     run.wake(core, number, engine.free_at)
     return True
