@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from xdsl_core import ops
-from xdsl_core.ir import Block, Op, TileType, Value
+from xdsl_core.ir import Block, Op, TileType, Value, dtype_of
 from xdsl_cpu_c.codegen.buffer_ops import write_buffer_op
 from xdsl_cpu_c.codegen.context import Buffer, Context, scalar_c_type, source_comment
 from xdsl_cpu_c.codegen.roots import copy_buffer, new_buffer, write_nest, write_value
 from xdsl_cpu_c.codegen.scalars import write_scalar
 from xdsl_cpu_c.codegen.steps import BlockPlan, BufferStep, ControlStep, Nest, ScalarStep, Step
+from xdsl_cpu_c.codegen.text import assignment, bare, grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,18 @@ class BlockWriter:
 
     def write(self) -> None:
         """Write all steps, then give the block's own buffers back."""
-        last_comment = ""
+        last: list[str] = []
+        lines = self.context.lines
         for index, step in enumerate(self.plan.steps):
             self.index = index
-            comment = source_comment(_op_of(step))
-            if comment and comment != last_comment:
-                self.context.lines.add(comment)
-                last_comment = comment
+            start = len(lines.lines)
             self._step(step)
+            self.context.give_back()
             self._release(index)
+            comments = _comments(step, self.context.file)
+            if len(lines.lines) > start and comments != last:
+                lines.insert(start, comments)
+                last = comments
 
     def close(self) -> None:
         """Give back what the block still owns, once its yielded values have been taken."""
@@ -117,8 +122,10 @@ class BlockWriter:
         self.context.buffers[value] = self.context.buffers[source]
 
 
-def _op_of(step: Step) -> Op:
-    return step.roots[0].op if isinstance(step, Nest) else step.op
+def _comments(step: Step, file: str) -> list[str]:
+    """The kernel's lines that a step comes from."""
+    found = [root.op for root in step.roots] if isinstance(step, Nest) else [step.op]
+    return [text for text in dict.fromkeys(source_comment(op, file) for op in found) if text]
 
 
 def write_block(context: Context, plan: BlockPlan, wishes: dict[Value, Wish]) -> BlockWriter:
@@ -147,22 +154,25 @@ def declare(context: Context, value: Value, text: str) -> str:
     name = context.names.fresh(value.name or "carried")
     c_type = scalar_c_type(value.type)
     space = "" if c_type.endswith("*") else " "
-    context.lines.add(f"{c_type}{space}{name}{' = ' + text if text else ''};")
+    context.lines.add(f"{c_type}{space}{name}{' = ' + bare(text) if text else ''};")
     return name
 
 
 def assign(context: Context, pairs: list[tuple[Value, str]]) -> None:
-    """Assign scalars to variables at once: through temporaries where one reads what another writes."""
-    texts = [(context.scalar(value), name, value) for value, name in pairs if context.scalar(value) != name]
-    written = {name for _, name, _ in texts}
-    for position, (text, _name, value) in enumerate(texts):
-        if text in written:
-            fresh = context.names.fresh("next")
-            c_type = scalar_c_type(value.type)
-            context.lines.add(f"{c_type} {fresh} = {text};")
-            texts[position] = fresh, _name, value
-    for text, name, _ in texts:
-        context.lines.add(f"{name} = {text};")
+    """Assign scalars to variables at once: through temporaries where one reads what another wrote before."""
+    changes = [(context.scalar(value), name, value) for value, name in pairs if context.scalar(value) != name]
+    written: set[str] = set()
+    statements = []
+    for text, name, value in changes:
+        fresh = ""
+        if written & set(re.findall(r"\w+", text)):
+            c_type, fresh = scalar_c_type(value.type), context.names.fresh(f"next_{name}")
+            head = c_type if c_type.endswith("*") else f"const {c_type} "
+            context.lines.add(f"{head}{fresh} = {bare(text)};")
+        statements.append(assignment(name, fresh or bare(text)))
+        written.add(name)
+    for statement in statements:
+        context.lines.add(statement)
 
 
 def move(context: Context, pairs: list[tuple[Value, Buffer]]) -> None:
@@ -251,20 +261,47 @@ def _write_for(writer: BlockWriter, step: ControlStep) -> None:
     block = op.region("body").block
     induction, *carried = block.arguments
     _carry_in(writer, step, carried)
-    lower, upper, stride = (context.scalar(op.operand(name)) for name in ("lower", "upper", "step"))
-    counter = context.names.fresh("step")
-    c_type = scalar_c_type(induction.type)
-    wide = "uint64_t" if c_type == "uint64_t" else "int64_t"
-    head = f"for ({wide} {counter} = {lower}; {counter} < {upper}; {counter} += {stride})"
-    with context.lines.block(head):
-        name = context.names.fresh(induction.name or "k")
-        context.scalars[induction] = name
-        context.lines.add(f"const {c_type} {name} = ({c_type}){counter};")
+    with context.names.frame(), context.scope(_for_head(context, op, induction)):
+        if scalar_c_type(induction.type) != _counter_type(op):
+            _narrow_counter(context, induction)
         plan = step.regions[0]
         body = write_block(context, plan, _wishes(context, plan.yielded, carried, block))
         _carry_over(context, plan.yielded, carried)
         body.close()
     _publish(writer, op.results, carried)
+
+
+def _counter_type(op: Op) -> str:
+    """C type of the variable that counts: wider than the induction variable where the last step could
+    overflow it.
+    """
+    c_type = scalar_c_type(op.operand("lower").type)
+    element = dtype_of(op.operand("lower").type)
+    upper, step = (_constant(op.operand(name)) for name in ("upper", "step"))
+    if step == 1 or (step is not None and upper is not None and upper + step <= element.highest):
+        return c_type
+    return "uint64_t" if c_type == "uint64_t" else "int64_t"
+
+
+def _constant(value: Value) -> int | None:
+    op = value.defining_op
+    return op.attributes["value"] if op is not None and op.definition is ops.Constant else None
+
+
+def _for_head(context: Context, op: Op, induction: Value) -> str:
+    """The head of a loop, whose variable is then known as the induction variable."""
+    lower, upper, step = (bare(context.scalar(op.operand(name))) for name in ("lower", "upper", "step"))
+    c_type, hint = _counter_type(op), induction.name or "k"
+    same = c_type == scalar_c_type(induction.type)
+    name = context.scalars[induction] = context.names.fresh(hint if same else f"wide_{hint}")
+    advance = f"++{name}" if _constant(op.operand("step")) == 1 else f"{name} += {step}"
+    return f"for ({c_type} {name} = {lower}; {name} < {upper}; {advance})"
+
+
+def _narrow_counter(context: Context, induction: Value) -> None:
+    c_type, counter = scalar_c_type(induction.type), context.scalars[induction]
+    name = context.scalars[induction] = context.names.fresh(induction.name or "k")
+    context.lines.add(f"const {c_type} {name} = ({c_type}){counter};")
 
 
 def _write_if(writer: BlockWriter, step: ControlStep) -> None:
@@ -274,11 +311,11 @@ def _write_if(writer: BlockWriter, step: ControlStep) -> None:
             context.buffers[value] = writer.owned[value] = new_buffer(context, value)
         else:
             context.scalars[value] = declare(context, value, "")
-    heads = (f"if ({context.scalar(op.operand('condition'))})", "else")
+    heads = (f"if ({bare(context.scalar(op.operand('condition')))})", "else")
     for head, region, plan in zip(heads, op.regions, step.regions, strict=True):
         if head == "else" and not plan.steps and not plan.yielded:
             continue
-        with context.lines.block(head):
+        with context.scope(head):
             wishes = {
                 value: Wish(context.buffers[result], None)
                 for value, result in zip(plan.yielded, op.results, strict=True)
@@ -303,7 +340,7 @@ def _write_while(writer: BlockWriter, step: ControlStep) -> None:
             context.buffers[value] = new_buffer(context, value)
         else:
             context.scalars[value] = declare(context, value, "")
-    with context.lines.block("for (;;)"):
+    with context.scope("for (;;)"):
         plan = step.regions[0]
         condition, *values = plan.yielded
         test = write_block(context, plan, {})
@@ -312,7 +349,7 @@ def _write_while(writer: BlockWriter, step: ControlStep) -> None:
             place(context, value, context.buffers[argument])
         assign(context, [(value, context.scalars[argument]) for value, argument in scalars])
         test.close()
-        context.lines.add(f"if (!{context.scalar(condition)})")
+        context.lines.add(f"if (!{grouped(context.scalar(condition))})")
         context.lines.add("    break;")
         plan = step.regions[1]
         body = write_block(context, plan, {})

@@ -15,6 +15,7 @@ from xdsl_cpu_c.codegen.effects import write_assert, write_print
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, is_narrow_float, register_of
 from xdsl_cpu_c.codegen.roots import Target, copy_buffer
 from xdsl_cpu_c.codegen.scalars import write_scalar
+from xdsl_cpu_c.codegen.text import bare
 
 
 def write_buffer_op(context: Context, op: Op, target: Target) -> None:
@@ -27,7 +28,7 @@ def _reshape(context: Context, op: Op, target: Target) -> None:
     held = context.buffers[op.operands[0]]
     buffer = target(op.result, None)
     assert isinstance(op.result.type, TileType)
-    same = Buffer(held.name, held.element, buffer.shape, row_major(buffer.shape))
+    same = Buffer(held.name, held.element, buffer.shape, row_major(buffer.shape), held.place)
     copy_buffer(context, buffer, same)
     context.buffers[op.result] = buffer
 
@@ -89,8 +90,8 @@ def _walk(
     reverse = scan and op.attribute("reverse")
     lines = context.lines
     with (
-        lines.block(f"for (int64_t {o} = 0; {o} < {outer}; ++{o})"),
-        lines.block(f"for (int64_t {i} = 0; {i} < {inner}; ++{i})"),
+        context.scope(f"for (int64_t {o} = 0; {o} < {outer}; ++{o})"),
+        context.scope(f"for (int64_t {i} = 0; {i} < {inner}; ++{i})"),
     ):
         totals = [context.names.fresh("acc") for _ in op.operands]
         first = extent - 1 if reverse else 0
@@ -100,7 +101,7 @@ def _walk(
         if scan:
             _put(context, op, list(map(finish, totals)), f"({o} * {extent} + {first}) * {inner} + {i}")
         head = f"{k} = {extent - 2}; {k} >= 0; --{k}" if reverse else f"{k} = 1; {k} < {extent}; ++{k}"
-        with lines.block(f"for (int64_t {head})"):
+        with context.scope(f"for (int64_t {head})"):
             place = f"({o} * {extent} + {k}) * {inner} + {i}"
             following = []
             for value in op.operands:
@@ -111,7 +112,7 @@ def _walk(
             joined = step(totals, following)
             spare = [context.names.fresh("joined") for _ in joined]
             for value, name, text in zip(op.operands, spare, joined, strict=True):
-                lines.add(f"const {_element_type(value)} {name} = {text};")
+                lines.add(f"const {_element_type(value)} {name} = {bare(text)};")
             for total, name in zip(totals, spare, strict=True):
                 lines.add(f"{total} = {name};")
             if scan:
@@ -176,7 +177,7 @@ def _each_element(context: Context, op: Op, target: Target, call: Callable[[str]
     """One element after the other: lanes with equal addresses take effect one by one."""
     buffer = target(op.result, None)
     index = context.names.fresh("e")
-    with context.lines.block(f"for (int {index} = 0; {index} < {math.prod(buffer.shape)}; ++{index})"):
+    with context.scope(f"for (int {index} = 0; {index} < {math.prod(buffer.shape)}; ++{index})"):
         context.lines.add(f"{buffer.name}[{index}] = {call(index)};")
     context.buffers[op.result] = buffer
 

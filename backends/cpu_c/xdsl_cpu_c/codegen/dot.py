@@ -9,13 +9,13 @@ import math
 from xdsl_core.analysis.polynomial import Polynomial, Symbol, Uniform
 from xdsl_core.ir import Op, TileType, Trait, Value, dtype_of
 from xdsl_cpu_c import dot as kernels
-from xdsl_cpu_c.codegen.accesses import LARGER, SMALLER
-from xdsl_cpu_c.codegen.context import Buffer, Context
+from xdsl_cpu_c.codegen.context import Buffer, Context, buffer_name
 from xdsl_cpu_c.codegen.dot_edges import write_beyond_columns, write_beyond_rows
 from xdsl_cpu_c.codegen.dot_operands import Guard, MemoryOperand, memory_operands
-from xdsl_cpu_c.codegen.index_text import index_text
+from xdsl_cpu_c.codegen.index_text import displaced, index_text
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, buffer_element
 from xdsl_cpu_c.codegen.roots import Target, copy_buffer, write_value
+from xdsl_cpu_c.codegen.rows import LARGER, SMALLER
 
 
 def write_dot(context: Context, op: Op, target: Target) -> None:
@@ -49,11 +49,7 @@ def _start(context: Context, accumulator: Value, buffer: Buffer) -> None:
     op = accumulator.defining_op
     assert op is not None
     assert op.has(Trait.CONSTANT)
-    if op.attributes["value"] == 0 and math.copysign(1.0, op.attributes["value"]) > 0:
-        size = math.prod(buffer.shape)
-        context.lines.add(f"__builtin_memset({buffer.name}, 0, {size} * sizeof *{buffer.name});")
-    else:
-        write_value(context, accumulator, buffer, context.planner.closure_of([accumulator], root=accumulator))
+    write_value(context, accumulator, buffer, context.planner.closure_of([accumulator], root=accumulator))
 
 
 def _tile(
@@ -108,7 +104,7 @@ def _panels(context: Context, k: int, n: int, kind: str, hint: str) -> str:
     """Scratch memory for the packed rhs."""
     operand = kernels.CONTRACTIONS[kind].operand
     length = kernels.packed_length(k, n, kind, blocking=context.blocking)
-    return context.allocate((length,), operand, f"{hint or 'rhs'}_panels").name
+    return context.borrow((length,), operand, f"{hint or 'rhs'}_panels").name
 
 
 def _pack_memory(context: Context, panels: str, rhs: MemoryOperand, depth: str, columns: str) -> None:
@@ -148,7 +144,7 @@ def _lhs(
         return name, str(step)
     context.lines.add(f"if ({_guard_text(context, lhs.guards)})")
     context.lines.add(f"    {direct}")
-    with context.lines.block("else"):
+    with context.scope("else"):
         tile = _evaluated(context, value)
         copy = _copy_rows(context, tile.element)
         strides_text = f"{tile.strides[0]}, {tile.strides[1]}"
@@ -164,7 +160,7 @@ def _in_place_or_evaluated(context: Context, lhs: MemoryOperand) -> tuple[str, s
     c_type = C_TYPES[lhs.element.name]
     context.lines.add(f"const {c_type} *{pointer} = {source};")
     context.lines.add(f"int64_t {stride} = {strides[0]};")
-    with context.lines.block(f"if (!({_guard_text(context, lhs.guards)}))"):
+    with context.scope(f"if (!({_guard_text(context, lhs.guards)}))"):
         tile = _evaluated(context, lhs.value)
         context.lines.add(f"{pointer} = {tile.name};")
         context.lines.add(f"{stride} = {tile.strides[0]};")
@@ -176,9 +172,9 @@ def _pack_guarded(context: Context, panels: str, rhs: MemoryOperand, depth: str,
     if not rhs.guards:
         _pack_memory(context, panels, rhs, depth, columns)
         return
-    with context.lines.block(f"if ({_guard_text(context, rhs.guards)})", "} else {"):
+    with context.scope(f"if ({_guard_text(context, rhs.guards)})", "} else {"):
         _pack_memory(context, panels, rhs, depth, columns)
-    with context.lines.rest():
+    with context.rest():
         tile = _evaluated(context, rhs.value)
         pack = _pack(context, tile.element)
         strides = f"{tile.strides[0]}, {tile.strides[1]}"
@@ -188,7 +184,7 @@ def _pack_guarded(context: Context, panels: str, rhs: MemoryOperand, depth: str,
 def _evaluated(context: Context, value: Value) -> Buffer:
     """The tile in a buffer of its own, evaluated lane by lane here."""
     assert isinstance(value.type, TileType)
-    buffer = context.allocate(value.type.shape, buffer_element(dtype_of(value.type)), value.name)
+    buffer = context.borrow(value.type.shape, buffer_element(dtype_of(value.type)), buffer_name(value))
     write_value(context, value, buffer, context.planner.closure_of([value], root=value))
     return buffer
 
@@ -205,13 +201,11 @@ def _copied_rows(context: Context, held: Buffer, kind: str) -> tuple[str, str]:
 def _row_space(context: Context, m: int, k: int, kind: str, hint: str) -> tuple[str, int]:
     contraction = kernels.CONTRACTIONS[kind]
     step = contraction.round_up(k)
-    return context.allocate((m, step), contraction.operand, f"{hint or 'lhs'}_rows").name, step
+    return context.borrow((m, step), contraction.operand, f"{hint or 'lhs'}_rows").name, step
 
 
 def _address(context: Context, operand: MemoryOperand) -> tuple[str, tuple[str, str]]:
-    base = context.scalar(operand.base)
-    rest = uniform_text(context, operand.rest)
-    source = base if rest == "0" else f"{base} + ({rest})"
+    source = displaced(context.scalar(operand.base), uniform_text(context, operand.rest))
     return source, (uniform_text(context, operand.strides[0]), uniform_text(context, operand.strides[1]))
 
 
@@ -258,7 +252,7 @@ def _batched(context: Context, op: Op, buffer: Buffer) -> None:
     copy = _copy_rows(context, lhs.element)
     kernel = _kernel(context, m, n, k, kind)
     variable = context.names.fresh("batch")
-    with context.lines.block(f"for (int64_t {variable} = 0; {variable} < {batch}; ++{variable})"):
+    with context.scope(f"for (int64_t {variable} = 0; {variable} < {batch}; ++{variable})"):
         context.lines.add(f"{pack}({panels}, {rhs.name} + {k * n} * {variable}, {n}, 1, {k}, {n});")
         context.lines.add(f"{copy}({name}, {step}, {lhs.name} + {m * k} * {variable}, {k}, 1, {m}, {k});")
         call = (
@@ -275,12 +269,12 @@ def _plain(context: Context, op: Op, buffer: Buffer) -> None:
     lines, c_type = context.lines, C_TYPES[buffer.element]
     b, i, j, d = (context.names.fresh(name) for name in ("batch", "i", "j", "d"))
     with (
-        lines.block(f"for (int64_t {b} = 0; {b} < {math.prod(batch)}; ++{b})"),
-        lines.block(f"for (int64_t {i} = 0; {i} < {m}; ++{i})"),
-        lines.block(f"for (int64_t {d} = 0; {d} < {k}; ++{d})"),
+        context.scope(f"for (int64_t {b} = 0; {b} < {math.prod(batch)}; ++{b})"),
+        context.scope(f"for (int64_t {i} = 0; {i} < {m}; ++{i})"),
+        context.scope(f"for (int64_t {d} = 0; {d} < {k}; ++{d})"),
     ):
         value = context.names.fresh("factor")
         lines.add(f"const {c_type} {value} = ({c_type}){lhs.name}[({b} * {m} + {i}) * {k} + {d}];")
-        with lines.block(f"for (int64_t {j} = 0; {j} < {n}; ++{j})"):
+        with context.scope(f"for (int64_t {j} = 0; {j} < {n}; ++{j})"):
             product = f"{value} * ({c_type}){rhs.name}[({b} * {k} + {d}) * {n} + {j}]"
             lines.add(f"{buffer.name}[({b} * {m} + {i}) * {n} + {j}] += {product};")

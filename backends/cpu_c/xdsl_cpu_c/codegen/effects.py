@@ -28,7 +28,7 @@ def write_print(context: Context, op: Op) -> None:
     context.helpers["stdio"] = "#include <stdio.h>\n"
     prefix = _escape(op.attributes["prefix"])
     head = f'printf("(%d, %d, %d) %s", program_x, program_y, program_z, "{prefix}");'
-    with context.lines.block(""):
+    with context.scope(""):
         context.lines.add("flockfile(stdout);")
         for value in op.operands or (None,):
             context.lines.add(head)
@@ -51,7 +51,7 @@ def _print_value(context: Context, value: Value, space: str, hexadecimal: bool) 
     index = context.names.fresh("e")
     strides = row_major(value.type.shape)
     rows = [extent * stride for extent, stride in zip(value.type.shape, strides, strict=True)]
-    with lines.block(f"for (int {index} = 0; {index} < {math.prod(value.type.shape)}; ++{index})"):
+    with context.scope(f"for (int {index} = 0; {index} < {math.prod(value.type.shape)}; ++{index})"):
         lines.add(f"if ({index}) putchar(' ');")
         for row in rows:
             lines.add(f"if ({index} % {row} == 0) putchar('[');")
@@ -96,7 +96,7 @@ def write_assert(context: Context, op: Op) -> None:
 
 
 def _stop_unless(context: Context, holds: str, counts: str) -> None:
-    with context.lines.block(f"if (!{holds} && {counts})" if counts else f"if (!{holds})"):
+    with context.scope(f"if (!{holds} && {counts})" if counts else f"if (!{holds})"):
         context.lines.add(f"fail({len(context.failures)}, program);")
         context.lines.add("goto next_program;")
 

@@ -55,7 +55,7 @@ def _text(
     analysis = IndexAnalysis()
     order = MemoryOrder(analysis, distinct=distinct)
     planner = Planner(order)
-    context = Context(analysis, order, planner, blocking)
+    context = Context(analysis, order, planner, blocking, file=function.location.file)
     loads = _parameter_loads(context, function)
     plan = planner.plan(function)
     context.lines = Lines()
@@ -64,9 +64,9 @@ def _text(
     helpers = dict(context.helpers)
     includes = [helpers.pop("stdio")] if "stdio" in helpers else []
     written = (*context.lines.lines, *loads, *helpers.values())
+    body = "\n".join(f"        {line}" if line else "" for line in context.lines.lines)
     text = template.render(
-        name=function.name,
-        location=function.location,
+        title=_title(function),
         includes=includes,
         prelude=prelude([*context.functions, *_types_of(written)]),
         dot_prelude=dot_prelude(context.dot_sources, blocking=blocking) if context.dot_sources else "",
@@ -74,10 +74,19 @@ def _text(
         loads=loads,
         scratch_bytes=context.scratch_bytes,
         declarations=context.declarations,
-        body="\n".join(f"        {line}" if line else "" for line in context.lines.lines),
+        body=body,
+        axes=[axis for axis in "xyz" if f"program_{axis}" in body],
+        uses_grid="program_" in body or "grid[" in body,
         may_stop=bool(context.failures),
     )
     return text, context.failures
+
+
+def _title(function: Function) -> str:
+    """The kernel and where it stands, as the text of a comment."""
+    where = function.location
+    text = f"{function.name}, {where.file}:{where.line}" if where.line else function.name
+    return text.replace("*/", "* /")
 
 
 def _check_scratch(context: Context, function: Function) -> None:

@@ -12,7 +12,8 @@ class Lanes:
     """A computed value: C expression (a name), number of lanes (1: a scalar), register element.
 
     `boolean` marks truth values (a vector of them is a mask of 0 and -1, a scalar is 0 or 1); `pointee` is
-    the C type that a scalar pointer points to (vectors of pointers are i64 byte addresses).
+    the C type that a scalar pointer points to (vectors of pointers are i64 byte addresses); `literal` marks
+    C constants.
     """
 
     text: str
@@ -20,6 +21,7 @@ class Lanes:
     element: str
     boolean: bool = False
     pointee: str = ""
+    literal: bool = False
 
     @property
     def c_type(self) -> str:

@@ -9,8 +9,10 @@ from xdsl_core import ops
 from xdsl_core.ir import Op, PointerType, dtype_of, element_of
 from xdsl_cpu_c.codegen.context import Context, register_element
 from xdsl_cpu_c.codegen.conversions import bitcast, cast, round_to
+from xdsl_cpu_c.codegen.index_text import displaced
 from xdsl_cpu_c.codegen.lanes import Lanes, vector_name
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, COMPARISONS, LANEWISE, is_narrow_float
+from xdsl_cpu_c.codegen.text import grouped, infix
 
 
 def splat(context: Context, value: Lanes, lanes: int) -> str:
@@ -43,10 +45,10 @@ def _plain(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
     if boolean and lanes > 1 and op.definition in COMPARISONS:
         name = _MASK_ORDER.get(name, name)
     if boolean and lanes == 1 and op.definition is ops.Not:
-        return f"!{arguments[0]}"
+        return f"!{grouped(arguments[0])}"
     register = register_element(operand)
     if lanes == 1 and row.infix and register in ("i32", "i64", "f32", "f64", "u32", "u64"):
-        text = f"{arguments[0]} {row.infix} {arguments[1]}"
+        text = infix(arguments[0], row.infix, arguments[1])
     else:
         text = context.call(f"{vector_name(register, lanes)}_{name}", *arguments)
     return _rounded(context, op, text, lanes) if row.rounds else text
@@ -97,7 +99,7 @@ def _offset(context: Context, op: Op, arguments: list[str], lanes: int) -> str:
     pointer = element_of(op.result.type)
     assert isinstance(pointer, PointerType)
     if lanes == 1:
-        return f"{arguments[0]} + {arguments[1]}"
+        return displaced(arguments[0], arguments[1])
     wide = f"i64x{lanes}"
     offset = arguments[1]
     if offset_element != "i64":

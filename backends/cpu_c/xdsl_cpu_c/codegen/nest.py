@@ -8,25 +8,28 @@ scalar of an outer scope.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import MappingProxyType
 
 from xdsl_core import ops
 from xdsl_core.analysis.index_analysis import dimension_map
 from xdsl_core.analysis.polynomial import Lane, Opaque, Polynomial, Symbol, Uniform
-from xdsl_core.dtypes import DType
+from xdsl_core.dtypes import DType, i32
 from xdsl_core.ir import Op, PointerType, TileType, Value, element_of
-from xdsl_cpu_c.codegen import accesses
+from xdsl_cpu_c.codegen import accesses, buffers, rows
 from xdsl_cpu_c.codegen.context import Buffer, Context, hint_of, literal, register_element
 from xdsl_cpu_c.codegen.index_text import index_text
 from xdsl_cpu_c.codegen.lanes import Lanes
 from xdsl_cpu_c.codegen.lanewise import expression, splat
 from xdsl_cpu_c.codegen.op_tables import C_TYPES
 from xdsl_cpu_c.codegen.steps import Closure
+from xdsl_cpu_c.codegen.text import bare, infix, is_simple
 from xdsl_cpu_c.codegen.writer import Lines
 
 Index = tuple[int, ...]
 LANE_COUNTS = (8, 16, 32)
+_WORD = re.compile(r"\w+")
 
 
 class NestWriter:
@@ -43,17 +46,23 @@ class NestWriter:
         self.before = [Lines() for _ in range(len(self.levels) + 1)]
         self.after = [Lines() for _ in range(len(self.levels) + 1)]
         self.ends: dict[int, str] = {}
-        self.variables = {dim: context.names.fresh("ijklm"[min(dim, 4)]) for dim in self.levels}
+        self.kept: set[tuple[int, Polynomial]] = set()
+        self.inner_names: list[str] = []
+        self.scopes: dict[str, int] = {}
+        self.variables: dict[int, str] = {}
+        for level, dim in enumerate(self.levels):
+            self.variables[dim] = self.fresh("ijklm"[min(dim, 4)], level + 1)
         self.known: dict[tuple[Value, Index], Lanes] = {}
         self.named: dict[tuple[int, str], str] = {}
         self.row_ends: dict[str, int] = {}
         self.regular = True
         self.resting = ""
+        self.rest_start = ""
         self.rest: Lines | None = None
         self.states: dict[Op, tuple[str, ...]] = {}
         self.count = ""
         if self.extent % self.lanes:
-            self.count = self.name(len(self.levels), "int", self._lanes_left(str(self.extent)), "n")
+            self.count = self.name(len(self.levels), "int", self._lanes_left(str(self.extent)), "count")
 
     @property
     def identity(self) -> Index:
@@ -65,34 +74,60 @@ class NestWriter:
         return max((self.levels.index(dim) + 1 for dim in dims if dim >= 0), default=0)
 
     def name(self, scope: int, c_type: str, text: str, hint: str) -> str:
-        """A constant with value `text` in a scope; the same text gives the same name."""
-        for outer in range(scope + 1):
+        """A constant with value `text` in a scope; the same text gives the same name.
+
+        What is known before all loops serves later loops of the same block of C, too.
+        """
+        if is_simple(text):
+            return text
+        for outer in range(1, scope + 1):
             found = self.named.get((outer, text))
             if found is not None:
                 return found
-        self.named[scope, text] = self.emit(scope, c_type, text, hint)
-        return self.named[scope, text]
+        found = self.context.shared_name(text)
+        if found is not None:
+            return found
+        known = self.emit(scope, c_type, text, hint)
+        if scope:
+            self.named[scope, text] = known
+        else:
+            self.context.shared[-1][text] = known
+        return known
 
     def emit(self, scope: int, c_type: str, text: str, hint: str, *, const: str = "") -> str:
         """A new variable with value `text` in a scope: for reads of memory, whose text does not say when."""
-        fresh = self.context.names.fresh(hint)
+        fresh = self.fresh(hint, scope)
         head = f"{const}{c_type}" if c_type.endswith("*") else f"const {c_type} "
-        self.before[scope].add(f"{head}{fresh} = {text};")
+        self.before[scope].add(f"{head}{fresh} = {bare(text)};")
         return fresh
 
-    def scratch(self, c_type: str, hint: str) -> str:
+    def fresh(self, hint: str, scope: int) -> str:
+        """A name for a variable of a scope; those of loops end with the nest."""
+        if not scope:
+            return self.context.names.fresh(hint)
+        fresh = self.context.names.fresh(hint, owner=self.inner_names)
+        self.scopes[fresh] = scope
+        return fresh
+
+    def scope_of(self, text: str) -> int:
+        """Depth of the scope in which everything that a C text mentions is known."""
+        return max((self.scopes.get(word, 0) for word in _WORD.findall(text)), default=0)
+
+    def scratch(self, c_type: str, hint: str, lines: Lines | None = None) -> str:
         """An array of one vector's lanes, for collecting or spreading them."""
-        fresh = self.context.names.fresh(hint)
-        self.before[len(self.levels)].add(f"{c_type} {fresh}[{self.lanes}];")
+        fresh = self.fresh(hint, len(self.levels))
+        (lines or self.before[len(self.levels)]).add(f"{c_type} {fresh}[{self.lanes}];")
         return fresh
 
-    def vector_text(self, value: Lanes, scope: int) -> str:
-        """`value` as a vector of the nest's lanes."""
+    def vector_text(self, value: Lanes) -> str:
+        """`value` as a vector of the nest's lanes; a scalar is spread where it is known."""
         if value.lanes == self.lanes:
             return value.text
         text = splat(self.context, value, self.lanes)
-        hint = f"{value.text}_all" if value.text.isidentifier() else "constant"
-        return self.name(scope, f"{value.element}x{self.lanes}", text, hint)
+        if value.literal:
+            return text
+        hint = f"{value.text}_all" if value.text.isidentifier() else "all"
+        return self.name(self.scope_of(text), f"{value.element}x{self.lanes}", text, hint)
 
     def evaluate(self, value: Value, index: Index) -> Lanes:
         """The lanes of a value at an index of the nest."""
@@ -135,16 +170,28 @@ class NestWriter:
             return False
         ((self.resting, scope),) = self.row_ends.items()
         assert self.vector is not None
-        self.context.helpers["smaller"] = accesses.SMALLER
+        self.context.helpers["smaller"] = rows.SMALLER
         text = f"smaller({self.resting}, {self.extent})"
-        self.ends[self.vector] = self.name(scope, "int64_t", text, "active_end")
+        self.ends[self.vector] = self.name(scope, "int64_t", text, f"{self.variables[self.vector]}_end")
         inner = len(self.levels)
         self.active, self.before[inner] = self.before[inner], Lines()
+        self._end_inner_names(inner)
         self.known = {key: lanes for key, lanes in self.known.items() if self.scope(key[1]) < inner}
         self.named = {key: name for key, name in self.named.items() if key[0] < inner}
+        self.rest_start = self._first_of_rest(self.ends[self.vector])
         if self.count:
-            self.count = self.name(inner, "int", self._lanes_left(str(self.extent)), "n")
+            self.count = self.name(inner, "int", self._lanes_left(str(self.extent)), "count")
         return True
+
+    def _end_inner_names(self, inner: int) -> None:
+        """The names in the loop over active lanes, its variable aside, may be used again in the rest."""
+        ended = [
+            name
+            for name in self.inner_names
+            if self.scopes[name] == inner and name not in self.variables.values()
+        ]
+        self.context.names.give_back(ended)
+        self.inner_names = [name for name in self.inner_names if name not in ended]
 
     def end_rest(self) -> None:
         """The rest is written; go back to the loop over active lanes."""
@@ -154,35 +201,38 @@ class NestWriter:
     def write(self, lines: Lines) -> None:
         """Put the scopes together into `lines`."""
         self._write_level(lines, 0)
+        self.context.names.give_back(self.inner_names)
 
     def _write_level(self, lines: Lines, level: int) -> None:
         lines.extend(self.before[level])
         if level < len(self.levels):
             dim = self.levels[level]
-            variable, step = self.variables[dim], self.lanes if dim == self.vector else 1
             end = self.ends.get(dim, str(self.shape[dim]))
-            advance = f"++{variable}" if step == 1 else f"{variable} += {step}"
-            start = f"int64_t {variable} = 0"
-            has_rest = dim == self.vector and self.rest is not None and bool(self.rest.lines)
-            if has_rest:
-                lines.add(f"{start};")
-                start = ""
-            with lines.block(f"for ({start}; {variable} < {end}; {advance})"):
+            with lines.block(self._head(dim, "0", end)):
                 self._write_level(lines, level + 1)
-            if has_rest and self.rest is not None:
-                with lines.block(f"for (; {variable} < {self.extent}; {advance})"):
+            if dim == self.vector and self.rest is not None and self.rest.lines:
+                self.context.helpers["next_vector"] = NEXT_VECTOR
+                with lines.block(self._head(dim, self.rest_start, str(self.extent))):
                     lines.extend(self.rest)
         lines.extend(self.after[level])
 
+    def _head(self, dim: int, start: str, end: str) -> str:
+        variable, step = self.variables[dim], self.lanes if dim == self.vector else 1
+        advance = f"++{variable}" if step == 1 else f"{variable} += {step}"
+        return f"for (int64_t {variable} = {start}; {variable} < {end}; {advance})"
+
+    def _first_of_rest(self, end: str) -> str:
+        return f"next_vector({end}, {self.lanes})"
+
     def _lanes_left(self, end: str) -> str:
         assert self.vector is not None
-        left = f"{end} - {self.variables[self.vector]}"
+        left = infix(end, "-", self.variables[self.vector])
         self.context.helpers["lanes_left"] = LANES_LEFT
         return f"lanes_left({left}, {self.lanes})"
 
     def count_until(self, end: str) -> str:
         """Name of the number of lanes, 0 to all, before `end` in the current vector."""
-        return self.name(len(self.levels), "int", self._lanes_left(end), "n")
+        return self.name(len(self.levels), "int", self._lanes_left(end), "count")
 
     def _symbol(self, symbol: Symbol) -> str:
         if isinstance(symbol, Lane):
@@ -203,7 +253,7 @@ class NestWriter:
 
     def _read(self, value: Value, buffer: Buffer, index: Index) -> Lanes:
         """Lanes from a buffer: a vector load, a strided load, or one element in an outer scope."""
-        return accesses.read_buffer(self, value, buffer, index)
+        return buffers.read_buffer(self, value, buffer, index)
 
     def _compute(self, value: Value, index: Index) -> Lanes:
         op = value.defining_op
@@ -223,7 +273,7 @@ class NestWriter:
         lanes = max((argument.lanes for argument in arguments), default=1)
         scope = self.scope(index)
         if lanes > 1:
-            texts = [self.vector_text(argument, scope) for argument in arguments]
+            texts = [self.vector_text(argument) for argument in arguments]
         else:
             texts = [argument.text for argument in arguments]
         result = self._shape_of(op.result, lanes)
@@ -244,6 +294,15 @@ LANES_LEFT = """\
 static inline int lanes_left(int64_t count, int lanes)
 {
     return count <= 0 ? 0 : count < lanes ? (int)count : lanes;
+}
+"""
+
+
+NEXT_VECTOR = """\
+/* Where the first vector starts that lies behind `end` as a whole. */
+static inline int64_t next_vector(int64_t end, int lanes)
+{
+    return end <= 0 ? 0 : (end + lanes - 1) / lanes * lanes;
 }
 """
 
@@ -271,15 +330,17 @@ def _constant(nest: NestWriter, op: Op, index: Index) -> Lanes:
     element = element_of(op.result.type)
     assert isinstance(element, DType)
     text = literal(op.attributes["value"], element)
-    return Lanes(text, 1, register_element(op.result.type), element.is_bool)
+    return Lanes(text, 1, register_element(op.result.type), element.is_bool, literal=True)
 
 
 def _arange(nest: NestWriter, op: Op, index: Index) -> Lanes:
     start = op.attributes["start"]
     if index[0] != nest.vector or index[0] < 0:
-        lane = nest.variables[index[0]] if index[0] >= 0 else "0"
+        if index[0] < 0:
+            return Lanes(literal(start, i32), 1, "i32", literal=True)
+        lane = nest.variables[index[0]]
         text = f"(int32_t)({lane} + {start})" if start else f"(int32_t){lane}"
-        return Lanes(text, 1, "i32")
+        return Lanes(nest.name(nest.scope(index), "int32_t", text, "lane"), 1, "i32")
     numbers = nest.iota("i32")
     if not start:
         return Lanes(numbers, nest.lanes, "i32")

@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from xdsl_core.dtypes import DType, f32, f64
 from xdsl_core.ir import Op, TileType, Value, dtype_of
-from xdsl_cpu_c.codegen import accesses
+from xdsl_cpu_c.codegen.buffers import buffer_index, read_buffer, write_buffer
 from xdsl_cpu_c.codegen.context import hint_of, literal, scalar_c_type
 from xdsl_cpu_c.codegen.conversions import round_to
 from xdsl_cpu_c.codegen.lanes import Lanes, vector_name
 from xdsl_cpu_c.codegen.nest import Index, NestWriter
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, REDUCTIONS, Reduction, is_narrow_float, register_of
+from xdsl_cpu_c.codegen.rows import active_lanes
 
 _NO_INDEX = "INT32_MAX"
 _FLOATS = MappingProxyType({"f32": f32, "f64": f64})
@@ -68,7 +69,7 @@ def _along_vector(nest: NestWriter, op: Op, row: Reduction) -> None:
     hint = hint_of(op.results[0])
     start = nest.context.call(f"{prefix}_splat", _start(op, row, element))
     if not nest.resting:
-        nest.states[op] = tuple(nest.context.names.fresh(f"{name}_lanes") for name in (hint, "index"))
+        nest.states[op] = tuple(nest.fresh(f"{name}_lanes", inner - 1) for name in (hint, "index"))
         nest.before[inner - 1].add(f"{prefix} {nest.states[op][0]} = {start};")
     best, where = nest.states[op]
     if row.tracks_index:
@@ -91,11 +92,11 @@ def _active_value(nest: NestWriter, source: Value, neutral: str) -> str:
     """The source's lanes, with those past the end of a row replaced by the neutral element."""
     scope = len(nest.levels)
     lanes = nest.evaluate(source, nest.identity)
-    text = nest.vector_text(lanes, scope)
+    text = nest.vector_text(lanes)
     if not nest.count:
         return text
     prefix = vector_name(lanes.element, nest.lanes)
-    active = accesses.active_lanes(nest, nest.count)
+    active = active_lanes(nest, nest.count)
     return nest.name(scope, prefix, nest.context.call(f"{prefix}_select", active, text, neutral), "inside")
 
 
@@ -109,20 +110,20 @@ def _track(nest: NestWriter, op: Op, row: Reduction, best: str, where: str) -> N
     call = nest.context.call
     if not nest.resting:
         nest.before[inner - 1].add(f"{masks} {where} = {call(f'{masks}_splat', _NO_INDEX)};")
-    value = nest.vector_text(nest.evaluate(op.operands[0], nest.identity), inner)
+    value = nest.vector_text(nest.evaluate(op.operands[0], nest.identity))
     index = nest.iota("i32")
     better = call(f"{prefix}_{_order(row, element)}", value, best)
     equal = call(f"{masks}_and", call(f"{prefix}_eq", value, best), call(f"{masks}_lt", index, where))
     wins = call(f"{masks}_or", better, equal)
     if nest.count:
-        wins = call(f"{masks}_and", wins, accesses.active_lanes(nest, nest.count))
+        wins = call(f"{masks}_and", wins, active_lanes(nest, nest.count))
     wins = nest.name(inner, masks, wins, "wins")
     nest.before[inner].add(f"{best} = {call(f'{prefix}_select', wins, value, best)};")
     nest.before[inner].add(f"{where} = {call(f'{masks}_select', wins, index, where)};")
     if nest.resting:
         return
     outer = nest.after[inner - 1]
-    names = [nest.context.names.fresh(hint) for hint in ("winner", "winner_index")]
+    names = [nest.fresh(hint, inner - 1) for hint in ("winner", "winner_index")]
     c_type = C_TYPES[register]
     outer.add(f"{c_type} {names[0]};")
     outer.add(f"int32_t {names[1]} = {call(f'{prefix}_{row.horizontal}', best, where, f'&{names[0]}')};")
@@ -141,23 +142,15 @@ def _order(row: Reduction, element: DType) -> str:
 
 
 def _finish(nest: NestWriter, value: Value, text: str, scope: int) -> None:
-    """Assign a row's result: to a C variable that outlives the nest, or to its place in the result's
-    buffer.
-    """
+    """A row's result: a C variable behind the loop, or an element of the result's buffer."""
     lines = nest.after[scope]
     if not isinstance(value.type, TileType):
-        name = nest.context.names.fresh(hint_of(value))
-        nest.context.scalars[value] = name
-        nest.context.lines.add(f"{scalar_c_type(value.type)} {name};")
-        lines.add(f"{name} = {text};")
+        name = nest.context.scalars[value] = nest.fresh(hint_of(value), scope)
+        lines.add(f"const {scalar_c_type(value.type)} {name} = {text};")
         return
     buffer = nest.context.buffers[value]
-    dims = [dim for dim in range(len(nest.shape)) if dim != nest.vector]
-    terms = [buffer.name]
-    for dim, step in zip(dims, buffer.strides, strict=True):
-        if nest.shape[dim] > 1:
-            terms.append(nest.variables[dim] if step == 1 else f"{step} * {nest.variables[dim]}")
-    lines.add(f"*({' + '.join(terms)}) = {text};")
+    index = tuple(dim for dim in nest.identity if dim != nest.vector)
+    lines.add(f"{buffer.name}[{buffer_index(nest, buffer, index)}] = {text};")
 
 
 def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
@@ -173,9 +166,9 @@ def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
     register = register_of(element)
     prefix, inner = vector_name(register, nest.lanes), len(nest.levels)
     call = nest.context.call
-    value = nest.vector_text(nest.evaluate(op.operands[0], nest.identity), inner)
+    value = nest.vector_text(nest.evaluate(op.operands[0], nest.identity))
     first = f"{nest.variables[axis]} == 0" if axis in nest.variables else "1"
-    held = accesses.read_buffer(nest, op.results[0], nest.context.buffers[op.results[0]], index).text
+    held = read_buffer(nest, op.results[0], nest.context.buffers[op.results[0]], index).text
     if not row.tracks_index:
         function, _ = _functions(op, row)
         joined = call(f"{prefix}_{function}", held, value)
@@ -186,11 +179,11 @@ def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
             rounded = round_to(nest.context, element.name, name, nest.lanes)
             name = nest.emit(inner, prefix, f"{last} ? {rounded} : {name}", "joined")
         result = Lanes(name, nest.lanes, register, element.is_bool)
-        accesses.write_buffer(nest, nest.context.buffers[op.results[0]], index, result)
+        write_buffer(nest, nest.context.buffers[op.results[0]], index, result)
         return
     masks = f"i32x{nest.lanes}"
     place = call(f"{masks}_splat", f"(int32_t){nest.variables[axis]}" if axis in nest.variables else "0")
-    held_index = accesses.read_buffer(nest, op.results[1], nest.context.buffers[op.results[1]], index).text
+    held_index = read_buffer(nest, op.results[1], nest.context.buffers[op.results[1]], index).text
     better = call(f"{prefix}_{_order(row, element)}", value, held)
     if element.is_float:
         unset = call(f"{masks}_and", call(f"{prefix}_ne", held, held), call(f"{prefix}_eq", value, value))
@@ -200,10 +193,8 @@ def _across(nest: NestWriter, op: Op, row: Reduction) -> None:
     best = nest.emit(inner, prefix, call(f"{prefix}_select", wins, value, held), "best")
     where = nest.emit(inner, masks, call(f"{masks}_select", wins, place, held_index), "where")
     buffers = nest.context.buffers
-    accesses.write_buffer(
-        nest, buffers[op.results[0]], index, Lanes(best, nest.lanes, register, element.is_bool)
-    )
-    accesses.write_buffer(nest, buffers[op.results[1]], index, Lanes(where, nest.lanes, "i32"))
+    write_buffer(nest, buffers[op.results[0]], index, Lanes(best, nest.lanes, register, element.is_bool))
+    write_buffer(nest, buffers[op.results[1]], index, Lanes(where, nest.lanes, "i32"))
 
 
 def _single(nest: NestWriter, op: Op, element: DType) -> None:
@@ -212,6 +203,6 @@ def _single(nest: NestWriter, op: Op, element: DType) -> None:
     texts = [value.text, "0"]
     for result, text in zip(op.results, texts, strict=False):
         if isinstance(result.type, TileType):
-            nest.before[0].add(f"*{nest.context.buffers[result].name} = {text};")
+            nest.before[0].add(f"{nest.context.buffers[result].name}[0] = {text};")
         else:
             nest.context.scalars[result] = nest.emit(0, scalar_c_type(result.type), text, hint_of(result))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from types import MappingProxyType
 
+from xdsl_core import ops
 from xdsl_core.analysis.access import Irregular
 from xdsl_core.analysis.polynomial import Polynomial
 from xdsl_core.ir import Op, TileType, Value
 from xdsl_cpu_c.codegen import accesses
-from xdsl_cpu_c.codegen.context import Buffer, Context, tile_element
+from xdsl_cpu_c.codegen.buffers import write_buffer
+from xdsl_cpu_c.codegen.context import Buffer, Context, buffer_name, tile_element
 from xdsl_cpu_c.codegen.nest import NestWriter
 from xdsl_cpu_c.codegen.reductions import reduce
+from xdsl_cpu_c.codegen.rows import SMALLER
 from xdsl_cpu_c.codegen.steps import Closure, Nest, Root
 
 # The buffer for a value made now; the names are of buffers that are being read at other lanes (None: all may
@@ -44,24 +48,35 @@ def write_nest(context: Context, nest: Nest, target: Target) -> None:
 
 def _fill_buffers(writer: NestWriter, buffers: dict[Value, Buffer]) -> None:
     for value, buffer in buffers.items():
-        accesses.write_buffer(writer, buffer, writer.identity, writer.evaluate(value, writer.identity))
+        write_buffer(writer, buffer, writer.identity, writer.evaluate(value, writer.identity))
 
 
 def write_value(context: Context, value: Value, buffer: Buffer, closure: Closure) -> None:
-    """Loops that evaluate an inline value into a given buffer."""
+    """Loops that evaluate an inline value into a given buffer; zeros are set at once."""
     assert isinstance(value.type, TileType)
+    if _is_zero(value):
+        count = math.prod(buffer.shape)
+        context.lines.add(f"__builtin_memset({buffer.name}, 0, {count} * sizeof *{buffer.name});")
+        return
     writer = NestWriter(context, value.type.shape, closure, {value})
     lanes = writer.evaluate(value, writer.identity)
-    accesses.write_buffer(writer, buffer, writer.identity, lanes)
+    write_buffer(writer, buffer, writer.identity, lanes)
     writer.write(context.lines)
+
+
+def _is_zero(value: Value) -> bool:
+    """True for a constant all of whose bits are 0."""
+    op = value.defining_op
+    if op is None or op.definition is not ops.Constant:
+        return False
+    number = op.attributes["value"]
+    return bool(number == 0) and math.copysign(1.0, number) > 0
 
 
 def copy_buffer(context: Context, target: Buffer, source: Buffer) -> None:
     """Copy a whole tile."""
     if target.name != source.name:
-        count = 1
-        for extent in target.shape:
-            count *= extent
+        count = math.prod(target.shape)
         size = f"{count} * sizeof *{target.name}"
         context.lines.add(f"__builtin_memcpy({target.name}, {source.name}, {size});")
 
@@ -75,11 +90,12 @@ def _trim(writer: NestWriter, nest: Nest) -> None:
         first = limits[0].get(dim)
         if first is None or any(other.get(dim) != first for other in limits):
             continue
-        writer.context.helpers["smaller"] = accesses.SMALLER
+        writer.context.helpers["smaller"] = SMALLER
         text = str(writer.shape[dim])
         for limit in first:
             text = f"smaller({writer.polynomial(limit)}, {text})"
-        writer.ends[dim] = writer.name(0, "int64_t", text, "end")
+            writer.kept.add((dim, limit))
+        writer.ends[dim] = writer.name(0, "int64_t", text, f"{writer.variables[dim]}_end")
 
 
 def _upper(writer: NestWriter, op: Op) -> dict[int, tuple[Polynomial, ...]]:
@@ -121,4 +137,4 @@ _ROOTS: MappingProxyType[str, Callable[[NestWriter, Root, Target], None]] = Mapp
 def new_buffer(context: Context, value: Value) -> Buffer:
     """Fresh scratch memory for a tile value."""
     assert isinstance(value.type, TileType)
-    return context.allocate(value.type.shape, tile_element(value.type), value.name)
+    return context.allocate(value.type.shape, tile_element(value.type), buffer_name(value))

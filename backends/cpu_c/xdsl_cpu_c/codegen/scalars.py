@@ -7,12 +7,13 @@ from types import MappingProxyType
 
 from xdsl_core import ops
 from xdsl_core.dtypes import DType
-from xdsl_core.ir import Op, Value, element_of, pointee_of
+from xdsl_core.ir import Op, TileType, Value, element_of, pointee_of
 from xdsl_cpu_c.codegen.atomics import atomic_cas, atomic_rmw
 from xdsl_cpu_c.codegen.context import Context, hint_of, literal, scalar_c_type
 from xdsl_cpu_c.codegen.effects import write_assert, write_print
-from xdsl_cpu_c.codegen.lanewise import expression
-from xdsl_cpu_c.codegen.op_tables import register_of
+from xdsl_cpu_c.codegen.elements import load_text, store_text
+from xdsl_cpu_c.codegen.lanewise import expression, is_lanewise
+from xdsl_cpu_c.codegen.text import bare, grouped
 
 
 def write_scalar(context: Context, op: Op) -> None:
@@ -22,7 +23,28 @@ def write_scalar(context: Context, op: Op) -> None:
         rule(context, op)
         return
     texts = [context.scalar(value) for value in op.operands]
-    define(context, op.result, expression(context, op, texts, 1))
+    text = expression(context, op, texts, 1)
+    if _is_part(op):
+        context.scalars[op.result] = grouped(text)
+    else:
+        define(context, op.result, text)
+
+
+def _is_part(op: Op) -> bool:
+    """True for a term without a name of its own, computed where the only expression with it is."""
+    value = op.result
+    if value.name or len(value.uses) != 1 or op.definition is ops.Select:
+        return False
+    (user,) = value.uses.values()
+    tile = any(isinstance(other.type, TileType) for other in (*user.operands, *user.results))
+    if user.block is not op.block:
+        return False
+    return user.definition in _TERMINATORS or (
+        not tile and (is_lanewise(user) or user.definition in (ops.Load, ops.Store))
+    )
+
+
+_TERMINATORS = frozenset({ops.Yield, ops.Condition})
 
 
 def define(context: Context, value: Value, text: str) -> None:
@@ -30,7 +52,7 @@ def define(context: Context, value: Value, text: str) -> None:
     name = context.names.fresh(hint_of(value))
     c_type = scalar_c_type(value.type)
     head = c_type if c_type.endswith("*") else f"const {c_type} "
-    context.lines.add(f"{head}{name} = {text};")
+    context.lines.add(f"{head}{name} = {bare(text)};")
     context.scalars[value] = name
 
 
@@ -50,7 +72,7 @@ def _num_programs(context: Context, op: Op) -> None:
 
 def _load(context: Context, op: Op) -> None:
     pointee = pointee_of(op.operand("pointer").type)
-    text = context.call(f"load_{pointee.name}_{register_of(pointee)}", context.scalar(op.operand("pointer")))
+    text = load_text(context, pointee, context.scalar(op.operand("pointer")))
     mask = op.optional("mask")
     if mask is not None:
         other = op.optional("other")
@@ -62,9 +84,9 @@ def _load(context: Context, op: Op) -> None:
 def _store(context: Context, op: Op) -> None:
     pointee = pointee_of(op.operand("pointer").type)
     address, value = (context.scalar(op.operand(name)) for name in ("pointer", "value"))
-    call = context.call(f"store_{pointee.name}_{register_of(pointee)}", address, value)
+    statement = store_text(context, pointee, address, value)
     mask = op.optional("mask")
-    context.lines.add(f"if ({context.scalar(mask)}) {call};" if mask is not None else f"{call};")
+    context.lines.add(f"if ({bare(context.scalar(mask))}) {statement}" if mask is not None else statement)
 
 
 def _atomic_rmw(context: Context, op: Op) -> None:

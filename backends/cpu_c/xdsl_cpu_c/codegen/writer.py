@@ -19,6 +19,10 @@ class Lines:
     def add(self, text: str) -> None:
         self.lines.append("    " * self.depth + text if text else "")
 
+    def insert(self, place: int, texts: list[str]) -> None:
+        """Put texts before the line that stands at a place."""
+        self.lines[place:place] = ["    " * self.depth + text for text in texts]
+
     def extend(self, other: Lines) -> None:
         """Append the lines of `other`, indented as here."""
         self.lines += ["    " * self.depth + line if line else "" for line in other.lines]
@@ -46,13 +50,17 @@ class Lines:
 
 
 class Names:
-    """Hands out C identifiers near the names of the source, each once until it is given back."""
+    """Hands out C identifiers near the names of the source, each once until it is given back.
+
+    Names belong to frames, the blocks of C that are open: closing one gives its names back.
+    """
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._frames: list[list[str]] = [[]]
 
-    def fresh(self, hint: str) -> str:
-        """A name that is not in use: `hint`, or `hint` with a number."""
+    def fresh(self, hint: str, *, owner: list[str] | None = None) -> str:
+        """A name that is not in use: `hint`, or `hint` with a number; `owner` notes it, else the frame."""
         base = re.sub(r"\W", "_", hint) or "t"
         if base[0].isdigit():
             base = f"t{base}"
@@ -63,4 +71,16 @@ class Names:
             count += 1
             name = f"{base}_{count}"
         self._taken.add(name)
+        (self._frames[-1] if owner is None else owner).append(name)
         return name
+
+    def give_back(self, names: list[str]) -> None:
+        """Names whose scope has ended may be used again."""
+        self._taken.difference_update(names)
+
+    @contextmanager
+    def frame(self) -> Iterator[None]:
+        """Names made inside end with it."""
+        self._frames.append([])
+        yield
+        self.give_back(self._frames.pop())
