@@ -14,8 +14,9 @@ class DsaOptions(Options):
 
     `num_stages` is how many iterations of a loop may be in flight at once where the loop itself says nothing:
     the parts of the buffers that its loads and stores use. `mode` is what is simulated: "both" values and
-    cycles, "functional" values alone, "timing" cycles alone, which leaves results unwritten. num_warps,
-    num_ctas and maxnreg have no meaning on these machines and change nothing.
-    """
+    cycles, "functional" values alone, "timing" cycles alone, which leaves results unwritten. `trace` keeps
+    every event, for traces and timelines. num_warps, num_ctas and maxnreg have no meaning on these machines
+    and change nothing."""
 
     mode: Literal["both", "functional", "timing"] = "both"
+    trace: bool = False

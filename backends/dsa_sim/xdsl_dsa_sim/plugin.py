@@ -18,6 +18,7 @@ from xdsl_core.backend import (
     Grid,
     Launch,
     Options,
+    Profile,
     Source,
     hookimpl,
 )
@@ -29,6 +30,7 @@ from xdsl_dsa_sim.options import DsaOptions
 
 if TYPE_CHECKING:
     from xdsl_dsa_sim.simulator.image import Image
+    from xdsl_dsa_sim.simulator.simulate import Simulation
 
 _PROGRAM = "kernel.asm"
 
@@ -120,9 +122,30 @@ def xdsl_load(artifact: Artifact, target: TargetDescription) -> Executable:
 def xdsl_launch(
     executable: Executable, grid: Grid, args: tuple[Argument, ...], options: DsaOptions
 ) -> Launch:
-    """One run of the grid on the simulated machine."""
+    """One run of the grid on the simulated machine; `extra["simulation"]` is what traces are made from."""
+    run = _simulate(executable, grid, args, options)
+    extra = {"cycles": run.cycles, "seconds": run.seconds, "simulation": run}
+    return Launch(profile=_profile(run), extra=extra)
+
+
+@hookimpl
+def xdsl_profile(
+    executable: Executable, grid: Grid, args: tuple[Argument, ...], options: DsaOptions
+) -> Profile:
+    """Where the cycles of a run went."""
+    return _profile(_simulate(executable, grid, args, options))
+
+
+def _profile(run: Simulation) -> Profile:
+    from xdsl_dsa_sim.report import profile_of
+
+    return profile_of(run)
+
+
+def _simulate(
+    executable: Executable, grid: Grid, args: tuple[Argument, ...], options: DsaOptions
+) -> Simulation:
     from xdsl_dsa_sim.simulator.simulate import simulate
 
     image: Image = executable.payload
-    result = simulate(image, image.description, grid, args, mode=options.mode)
-    return Launch(extra={"cycles": result.cycles, "seconds": result.seconds})
+    return simulate(image, image.description, grid, args, mode=options.mode, trace=options.trace)
