@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from xdsl_core import ops
 from xdsl_core.ir.core import Value
 
 
@@ -150,9 +152,11 @@ class Polynomial:
         return result
 
     def __str__(self) -> str:
-        if not self.terms:
-            return "0"
-        return " + ".join(_term_text(monomial, coefficient) for monomial, coefficient in self.terms.items())
+        text = ""
+        for monomial, coefficient in sorted(self.terms.items(), key=lambda term: term[1] < 0):
+            sign, term = "-" if coefficient < 0 else "+", _term_text(monomial, abs(coefficient))
+            text = f"{text} {sign} {term}" if text else (f"-{term}" if coefficient < 0 else term)
+        return text or "0"
 
 
 ZERO = Polynomial({})
@@ -178,4 +182,25 @@ def _term_text(monomial: Monomial, coefficient: int) -> str:
 def _symbol_text(symbol: Symbol) -> str:
     if isinstance(symbol, Lane):
         return f"lane{symbol.dim}"
-    return symbol.value.name or f"v{symbol.number}"
+    return _value_text(symbol.value) or f"v{symbol.number}"
+
+
+_OPERATORS: Mapping[object, str] = MappingProxyType(
+    {ops.Add: "+", ops.Sub: "-", ops.Mul: "*", ops.Div: "//", ops.Rem: "%"}
+)
+
+
+def _value_text(value: Value) -> str:
+    """A value's name, or the arithmetic on named values that it is; empty if it is neither."""
+    op = value.defining_op
+    if value.name or op is None:
+        return value.name
+    if op.definition is ops.Constant:
+        return str(op.attributes["value"])
+    if op.definition is ops.ProgramId:
+        return f"program_id({op.attributes['axis']})"
+    operator = _OPERATORS.get(op.definition)
+    if operator is None:
+        return ""
+    left, right = map(_value_text, op.operands)
+    return f"({left} {operator} {right})" if left and right else ""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from xdsl_core.analysis.access import Access, Bounds, Irregular, access_of
 from xdsl_core.analysis.index_analysis import IndexAnalysis
 from xdsl_core.analysis.polynomial import Opaque
-from xdsl_core.ir import Module, Op, TileType, Trait
+from xdsl_core.ir import Module, Op, TileType, Trait, Value
 from xdsl_core.ir.printer import print_op
+from xdsl_core.ops import Rem
 
 MEMORY = frozenset({Trait.READS_MEMORY, Trait.WRITES_MEMORY})
 
@@ -52,7 +53,7 @@ def _finding(op: Op, analysis: IndexAnalysis) -> Finding:
         return Finding(op, False, (found.reason,))
     strides = [_stride(found, dim, type) for dim in range(len(type.shape))]
     regular = all(structured for structured, _ in strides) and found.bounds is not None
-    place = f"base {found.base.name or 'pointer'}, offset {found.offset}"
+    place = f"base {_base(found.base)}, offset {found.offset}"
     mask = _mask(found.bounds) if found.bounds is not None else [f"mask: {found.reason}"]
     return Finding(op, regular, (place, *(text for _, text in strides), *mask))
 
@@ -64,9 +65,31 @@ def _stride(access: Access, dim: int, type: TileType) -> tuple[bool, str]:
         opaque = [
             symbol for symbol in access.offset.symbols() if isinstance(symbol, Opaque) and dim in symbol.dims
         ]
-        names = ", ".join(dict.fromkeys(symbol.value.name or "a value without a name" for symbol in opaque))
+        names = ", ".join(dict.fromkeys(map(_culprit, opaque)))
         return False, f"{what}: the offset is not linear in it, because of {names or 'a product of lanes'}"
     return True, f"{what}: " + ("contiguous" if stride.constant == 1 else f"stride {stride}")
+
+
+def _culprit(symbol: Opaque) -> str:
+    """A tile that is no sum of lanes and scalars, and what it is."""
+    op = symbol.value.defining_op
+    name = symbol.value.name or "a value without a name"
+    if op is None:
+        return f"{name} (carried by a loop)"
+    if op.definition is Rem:
+        return f"{name} (a remainder, which may wrap around)"
+    if Trait.READS_MEMORY in op.definition.traits:
+        return f"{name} (read from memory)"
+    return f"{name} (made by {op.name})"
+
+
+def _base(value: Value) -> str:
+    """The name of a scalar pointer, or of the one it is an offset from."""
+    while not value.name and value.defining_op is not None and value.defining_op.operands:
+        value = value.defining_op.operands[0]
+        if value.name:
+            return f"{value.name} moved by a scalar"
+    return value.name or "pointer"
 
 
 def _mask(bounds: Bounds) -> list[str]:
