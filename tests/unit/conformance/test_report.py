@@ -165,3 +165,10 @@ def test_a_sample_is_the_same_for_a_seed() -> None:
     cases = select("core")
     assert sample(cases, 30, seed=1) == sample(cases, 30, seed=1)
     assert sample(cases, 30, seed=1) != sample(cases, 30, seed=2)
+
+
+@pytest.mark.parametrize(("profile", "patterns"), [("smok", ()), ("smoke", ("op/tile.ad/*",))])
+def test_a_case_or_profile_that_is_not_there(profile: str, patterns: tuple[str, ...]) -> None:
+    with pytest.raises(BackendError) as caught:
+        select(profile, patterns)
+    assert caught.value.code == "X0812"
