@@ -231,6 +231,25 @@ def test_an_accumulator_stays_in_place(checked: Checked) -> None:
     assert text.count("total_buffer = ") == 1
 
 
+def test_a_new_tile_does_not_take_the_place_of_one_that_is_read_elsewhere(checked: Checked) -> None:
+    """The loop carries `new` on in the buffer of `a`, of which other lanes are still to be read."""
+    body = (
+        "rows = tl.arange(0, 9)\noffsets = rows[:, None] * 9 + rows[None, :]\na = tl.load(x + offsets)\n"
+        "for k in range(n):\n    new = a + 1\n    tl.store(y + k * 81 + offsets, tl.trans(a))\n"
+        "    a = new\ntl.store(x + offsets, a)"
+    )
+    checked(body, "x, y, n", lambda: [*floats(81, 243), 3])
+
+
+def test_a_new_tile_does_not_take_the_place_of_one_that_is_read_later(checked: Checked) -> None:
+    body = (
+        "rows = tl.arange(0, 9)\noffsets = rows[:, None] * 9 + rows[None, :]\na = tl.load(x + offsets)\n"
+        "for k in range(n):\n    new = a * 2\n    tl.store(y + rows + k, tl.sum(new, 0))\n"
+        "    tl.store(y + rows + k * 2, tl.max(a, 1))\n    a = new\ntl.store(x + offsets, a)"
+    )
+    checked(body, "x, y, n", lambda: [*floats(81, 40), 3])
+
+
 DOT = """
 rows = tl.arange(0, 9)
 places = rows[:, None] * 9 + rows[None, :]
