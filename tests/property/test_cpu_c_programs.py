@@ -54,7 +54,7 @@ def check(workshop: Workshop, modules: list[Module], seed: int) -> None:
 
 
 def test_random_programs(workshop: Workshop) -> None:
-    @settings(BOUNDED, max_examples=30)
+    @settings(BOUNDED, max_examples=20)
     @given(TOGETHER, st.integers(0, 23))
     def agree(modules: list[Module], seed: int) -> None:
         check(workshop, modules, seed)
@@ -64,7 +64,7 @@ def test_random_programs(workshop: Workshop) -> None:
 
 @pytest.mark.slow
 def test_many_random_programs(workshop: Workshop) -> None:
-    @settings(BOUNDED, max_examples=150)
+    @settings(BOUNDED, max_examples=80)
     @given(TOGETHER, st.integers(0, 23))
     def agree(modules: list[Module], seed: int) -> None:
         check(workshop, modules, seed)
