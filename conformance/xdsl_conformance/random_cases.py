@@ -20,24 +20,25 @@ from xdsl_core.diagnostics import XdslError
 from xdsl_core.interp import run
 from xdsl_core.ir import Module, print_module
 
-GRID = (2, 1, 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of random program: what writes it, its arguments for a seed, how many cases, how many of them
-    in `core`.
+    """A kind of random program: what writes it, its arguments for a seed, how many programs run it, how many
+    cases, how many of them in `core`.
+
+    What changes memory in place runs in one program: two would race.
     """
 
     write: Callable[[Choices], Module]
     arguments: Callable[[int], dict[str, Any]]
+    grid: tuple[int, int, int]
     cases: int
     in_core: int
 
 
 KINDS = {
-    "memory": Kind(access.access_program, access.arguments, 80, 20),
-    "values": Kind(exact.exact_program, exact.arguments, 80, 20),
+    "memory": Kind(access.access_program, access.arguments, (1, 1, 1), 80, 20),
+    "values": Kind(exact.exact_program, exact.arguments, (2, 1, 1), 80, 20),
 }
 
 
@@ -63,30 +64,28 @@ def ask(name: str, seed: int, subject: Subject) -> Outcome:
     """Compare; if it differs, look for a smaller program that differs in the same way."""
     kind = KINDS[name]
     choices = Recorded(seed=seed)
-    outcome = compare(kind.write(choices), kind.arguments, seed, subject)
+    outcome = compare(kind, kind.write(choices), seed, subject)
     if outcome.verdict is not Verdict.FAIL:
         return outcome
 
     def fails(taken: Sequence[int]) -> bool:
         module = kind.write(Recorded(taken))
-        return compare(module, kind.arguments, seed, subject).verdict is Verdict.FAIL
+        return compare(kind, module, seed, subject).verdict is Verdict.FAIL
 
     small = kind.write(Recorded(shrink(choices.taken, fails)))
-    found = compare(small, kind.arguments, seed, subject)
+    found = compare(kind, small, seed, subject)
     text = print_module(small)
     return Outcome(
         Verdict.FAIL, f"{found.detail or outcome.detail}\nseed: {seed}, shrunk", extra={"source": text}
     )
 
 
-def compare(
-    module: Module, arguments: Callable[[int], dict[str, Any]], seed: int, subject: Subject
-) -> Outcome:
+def compare(kind: Kind, module: Module, seed: int, subject: Subject) -> Outcome:
     """The verdict on one program."""
-    expected, got = arguments(seed), arguments(seed)
-    run(module, GRID, list(expected.values()))
+    expected, got = kind.arguments(seed), kind.arguments(seed)
+    run(module, kind.grid, list(expected.values()))
     try:
-        subject.execute(module, GRID, got)
+        subject.execute(module, kind.grid, got)
     except Refused as refusal:
         return Outcome(Verdict.NOT_SUPPORTED, str(refusal))
     except XdslError as problem:
