@@ -142,15 +142,34 @@ def compare(definition: OpDef, sample: Sample, case: SampleCase, got: dict[str, 
     expected = prefilled(case)
     run(case.module, GRID, list(expected.values()))
     use = 0.0
-    for name in case.outputs:
-        magnitudes = _magnitudes(case, name) if isinstance(definition.budget, Contraction) else None
-        allowed = allowed_error(definition, sample, expected[name], magnitudes)
-        errors = distance(got[name], expected[name], allowed, free_sign=frees_sign_of_zero(definition))
+    for name, errors in _errors(definition, sample, case, got, expected):
         mismatch = worst(name, errors, got[name], expected[name])
         if mismatch is not None:
             return Outcome(Verdict.FAIL, explain(mismatch, definition, case), mismatch.budgets)
         use = max(use, float(errors.max(initial=0.0)))
     return Outcome(Verdict.PASS, budget_use=use)
+
+
+def mismatch_of(
+    definition: OpDef, sample: Sample, case: SampleCase, got: dict[str, Array], expected: dict[str, Array]
+) -> Mismatch | None:
+    """The worst element of the first result that is over the op's budget; None if all are within it."""
+    for name, errors in _errors(definition, sample, case, got, expected):
+        mismatch = worst(name, errors, got[name], expected[name])
+        if mismatch is not None:
+            return mismatch
+    return None
+
+
+def _errors(
+    definition: OpDef, sample: Sample, case: SampleCase, got: dict[str, Array], expected: dict[str, Array]
+) -> Iterator[tuple[str, Array]]:
+    """Each result's name, and the error of its elements in budgets."""
+    free_sign = frees_sign_of_zero(definition)
+    for name in case.outputs:
+        magnitudes = _magnitudes(case, name) if isinstance(definition.budget, Contraction) else None
+        allowed = allowed_error(definition, sample, expected[name], magnitudes)
+        yield name, distance(got[name], expected[name], allowed, free_sign=free_sign)
 
 
 def explain(mismatch: Mismatch, definition: OpDef, case: SampleCase) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.cpu_c.budgets import complaint
 from tests.unit.cpu_c.kernels import Workshop, source_of
+from xdsl_conformance.op_cases import mismatch_of
 from xdsl_core.interp import run
 from xdsl_core.ir.types import dtype_of, is_pointer, pointee_of
 from xdsl_core.opdef import OpDef, Sample
@@ -56,7 +56,7 @@ def check(workshop: Workshop, chosen: list[Chosen]) -> list[str]:
         for variant, launch in enumerate(variants):
             got: dict[str, Any] = case.fresh_arguments()
             launch((1, 1, 1), tuple(got.values()))
-            problem = complaint(definition, sample, case, got, expected)
+            problem = mismatch_of(definition, sample, case, got, expected)
             if problem:
                 found.append(f"{definition.name} {number} {dict(sample.types)} variant {variant}: {problem}")
     return found

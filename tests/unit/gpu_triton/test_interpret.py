@@ -10,8 +10,8 @@ import pytest
 
 import xdsl_core as xdsl
 import xdsl_core.language as tl
-from tests.unit.cpu_c.budgets import complaint
 from tests.unit.gpu_triton.pipelines import TARGETS, is_first_of_kind, source_of
+from xdsl_conformance.op_cases import mismatch_of
 from xdsl_core.backend import Artifact
 from xdsl_core.diagnostics import CompilationError, ExecutionError
 from xdsl_core.interp import run
@@ -58,7 +58,7 @@ def wrong(cases: list[Chosen]) -> list[str]:
         run(case.module, (1,), list(expected.values()))
         arguments = tuple(numpy_pointer(array, name) for name, array in got.items())
         kernel.run((1, 1, 1), arguments, TritonOptions())
-        text = complaint(definition, sample, case, got, expected)
+        text = mismatch_of(definition, sample, case, got, expected)
         if text:
             found.append(f"{definition.name} {number} {dict(sample.types)}: {text}")
     return found

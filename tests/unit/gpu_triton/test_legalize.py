@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.cpu_c.budgets import complaint
 from tests.unit.gpu_triton.pipelines import TARGETS, is_first_of_kind, lowered
+from xdsl_conformance.op_cases import mismatch_of
 from xdsl_core.diagnostics import CompilationError
 from xdsl_core.interp import run
 from xdsl_core.ir import TileType
@@ -47,7 +47,7 @@ def problems(definition: OpDef, target_name: str, *, every: bool) -> tuple[int, 
         run(case.module, (1,), list(expected.values()))
         run(module, (1,), list(got.values()))
         ran += 1
-        problem_text = complaint(definition, sample, case, got, expected)
+        problem_text = mismatch_of(definition, sample, case, got, expected)
         if problem_text:
             found.append(f"{number} {dict(sample.types)} {dict(sample.attributes)}: {problem_text}")
     return ran, found
