@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xdsl_core.analysis.index_analysis import IndexAnalysis
+from xdsl_core.analysis.uniform import fills_with_zero
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Function, Op, PointerType, TileType, Trait, Value, dtype_of
 from xdsl_core.ops import (
     AtomicCas,
     AtomicRmw,
     Cast,
-    Constant,
     Dot,
     For,
     If,
@@ -124,22 +124,12 @@ def _factor(facts: Facts, value: Value) -> Factor:
     while op is not None and op.definition is Permute and op.attributes["order"] == (1, 0):
         transposed, source = not transposed, op.operands[0]
         op = source.defining_op
-    if op is None or op.definition is not Load or not _brings_zeros(op):
+    if op is None or op.definition is not Load or not fills_with_zero(op.optional("other")):
         return Factor(value, None, False)
     plan = facts.plans.get(op)
     if plan is None or dtype_of(source.type).is_bool or not (plan.loops in ((), (0,)) or plan.unwrapped):
         return Factor(value, None, False)
     return Factor(value, op, transposed)
-
-
-def _brings_zeros(load: Op) -> bool:
-    other = load.optional("other")
-    while other is not None and other.defining_op is not None and other.defining_op.definition is Splat:
-        other = other.defining_op.operands[0]
-    if other is None:
-        return True
-    op = other.defining_op
-    return op is not None and op.definition is Constant and op.attributes["value"] == 0
 
 
 def _accumulated_source(facts: Facts, store: Op) -> Value | None:

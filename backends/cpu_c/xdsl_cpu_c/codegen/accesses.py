@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xdsl_core import ops
 from xdsl_core.analysis.access import Access, Irregular
+from xdsl_core.analysis.uniform import lane_constant
 from xdsl_core.dtypes import DType, f32
 from xdsl_core.ir import Op, pointee_of
 from xdsl_cpu_c.codegen.context import literal
@@ -108,16 +108,12 @@ def _store_row(nest: NestWriter, place: Place, pointee: DType, store_name: str, 
 def _fill(nest: NestWriter, op: Op, pointee: DType, index: Index) -> tuple[str, Lanes | None]:
     """C constant for inactive lanes in memory form, and the lanes of `other` where it is no constant."""
     other = op.optional("other")
-    while other is not None and other.defining_op is not None and other.defining_op.definition is ops.Splat:
-        other = other.defining_op.operands[0]
     if other is None:
         return "0", None
-    definer = other.defining_op
-    if definer is not None and definer.definition is ops.Constant:
-        return memory_literal(definer.attributes["value"], pointee), None
-    source = op.optional("other")
-    assert source is not None
-    return "0", nest.evaluate(source, index)
+    constant = lane_constant(other)
+    if constant is not None:
+        return memory_literal(constant, pointee), None
+    return "0", nest.evaluate(other, index)
 
 
 def memory_literal(value: float | int | bool, element: DType) -> str:
@@ -195,11 +191,8 @@ def _fill_register(op: Op) -> str:
     """The constant that inactive lanes get, as it is in a register; 0 where the kernel leaves it open."""
     element = pointee_of(op.operand("pointer").type)
     other = op.optional("other")
-    while other is not None and other.defining_op is not None and other.defining_op.definition is ops.Splat:
-        other = other.defining_op.operands[0]
-    value = (
-        other.defining_op.attributes["value"] if other is not None and other.defining_op is not None else 0
-    )
+    value = 0 if other is None else lane_constant(other)
+    assert value is not None
     if is_narrow_float(element):
         return literal(float(np.array(value, np.float64).astype(element.numpy)), f32)
     return literal(value, element)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from xdsl_core.analysis.access import Access, Bounds, Irregular
 from xdsl_core.analysis.index_analysis import IndexAnalysis
 from xdsl_core.analysis.polynomial import Opaque, Polynomial, number
+from xdsl_core.analysis.uniform import fills_with_zero
 from xdsl_core.dtypes import DType
 from xdsl_core.ir import Op, Trait, Value, dtype_of, pointee_of
-from xdsl_core.ops import Cast, Constant, Load, Permute, Rem, Splat
+from xdsl_core.ops import Cast, Load, Permute, Rem
 
 if TYPE_CHECKING:
     from xdsl_cpu_c.codegen.plan import Planner
@@ -126,19 +127,10 @@ def _source_load(value: Value, planner: Planner) -> tuple[Op | None, tuple[int, 
         ):
             return None, (0, 1)
         value = op.operands[0]
-    if dtype_of(op.result.type).name not in (*_DIRECT, "f64", "i8") or not _fill_is_zero(op):
+    packed = dtype_of(op.result.type).name in (*_DIRECT, "f64", "i8")
+    if not packed or not fills_with_zero(op.optional("other")):
         return None, (0, 1)
     return op, (order[0], order[1])
-
-
-def _fill_is_zero(load: Op) -> bool:
-    other = load.optional("other")
-    while other is not None and other.defining_op is not None and other.defining_op.definition is Splat:
-        other = other.defining_op.operands[0]
-    if other is None:
-        return True
-    op = other.defining_op
-    return op is not None and op.definition is Constant and op.attributes["value"] == 0
 
 
 def _is_plain(bounds: Bounds) -> bool:
