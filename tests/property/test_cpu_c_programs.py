@@ -17,9 +17,9 @@ from tests.property.programs import access_programs
 from tests.unit.cpu_c.kernels import Workshop, source_of
 from xdsl_conformance.random_programs.access import arguments, difference
 from xdsl_core import interp
+from xdsl_core.backend.toolchain import find_compiler
 from xdsl_core.ir import Module, print_module
 from xdsl_cpu_c.runtime import load_runtime
-from xdsl_cpu_c.toolchain import find_compiler
 
 pytestmark = pytest.mark.compiler
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from xdsl_core.backend import Artifact, Source
+from xdsl_core.backend.toolchain import CompileFailure, Compiler, compile_shared
 from xdsl_core.diagnostics import CompilationError, Diagnostic, error
-from xdsl_cpu_c.toolchain import CompileFailure, Compiler, compile_shared
 
 KERNEL = "kernel.so"
 OVERLAPPING = "overlapping.c"

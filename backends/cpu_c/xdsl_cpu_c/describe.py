@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from xdsl_core import dtypes
+from xdsl_core.backend.host import HostDescription, describe_host
 from xdsl_core.ops import CORE
 from xdsl_core.target import Capabilities, ComputeUnit, MemorySpace, TargetDescription, claim_all
-from xdsl_cpu_c.host import HostDescription, describe_host
 
 _SOURCE = (
     "read from the running machine (/proc/cpuinfo and /sys/devices/system/cpu on Linux, sysctl on macOS)"

@@ -9,12 +9,12 @@ from time import perf_counter
 from typing import Any
 
 from xdsl_core.backend import Artifact, Executable, Grid
+from xdsl_core.backend.toolchain import CompileFailure, Compiler, fingerprint
 from xdsl_core.diagnostics import BackendError, Diagnostic, ExecutionError, LaunchError, Location, error
 from xdsl_cpu_c.build import KERNEL, OVERLAPPING, compile_text, refused
 from xdsl_cpu_c.options import threads_error
 from xdsl_cpu_c.runtime.abi import ALIASED, ArgumentFault, Launcher, Parameter
 from xdsl_cpu_c.runtime.load import Runtime, ThreadsError, load_runtime
-from xdsl_cpu_c.toolchain import CompileFailure, Compiler, fingerprint
 
 
 class LoadedKernel:

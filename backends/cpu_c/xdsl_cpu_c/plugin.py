@@ -24,11 +24,11 @@ from xdsl_core.backend import (
     hookimpl,
 )
 from xdsl_core.backend.cache_folder import cache_folder
+from xdsl_core.backend.toolchain import Compiler, NoCompilerError, find_compiler, fingerprint
 from xdsl_core.ir import Module
 from xdsl_core.passes import Pipeline
 from xdsl_core.target import Capabilities, TargetDescription
 from xdsl_cpu_c.options import CpuOptions
-from xdsl_cpu_c.toolchain import Compiler, NoCompilerError, find_compiler, fingerprint
 
 _FOLDER = "cpu_c"
 
@@ -81,9 +81,9 @@ def xdsl_templates() -> Mapping[str, str]:
 @hookimpl
 def xdsl_codegen(module: Module, templates: Mapping[str, str], options: CpuOptions) -> Source:
     """C text for this machine."""
+    from xdsl_core.backend.host import describe_host
     from xdsl_cpu_c.codegen.kernel import generate
     from xdsl_cpu_c.dot import blocking_for
-    from xdsl_cpu_c.host import describe_host
 
     blocking = blocking_for(describe_host().vector_isa)
     return generate(module, templates, blocking=blocking, threads=options.num_threads)

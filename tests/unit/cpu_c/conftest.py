@@ -10,8 +10,8 @@ import pytest
 
 from tests.unit.cpu_c.kernels import Workshop, source_of
 from tests.unit.language.running import build, function_from
+from xdsl_core.backend.toolchain import find_compiler
 from xdsl_cpu_c.runtime import load_runtime
-from xdsl_cpu_c.toolchain import find_compiler
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_core.backend import Source
+from xdsl_core.backend.toolchain import Compiler, compile_shared
 from xdsl_core.ir import Module
 from xdsl_core.passes import run_pipeline
 from xdsl_cpu_c.build import OVERLAPPING
@@ -19,7 +20,6 @@ from xdsl_cpu_c.pipeline import cpu_pipeline
 from xdsl_cpu_c.plugin import xdsl_templates
 from xdsl_cpu_c.runtime.abi import Launcher, Parameter
 from xdsl_cpu_c.runtime.load import Runtime
-from xdsl_cpu_c.toolchain import Compiler, compile_shared
 
 
 def source_of(module: Module) -> Source:

@@ -18,6 +18,7 @@ import xdsl_core.language as tl
 from tests.unit.cpu_c.kernels import Workshop
 from xdsl_core import ops
 from xdsl_core.analysis.index_analysis import REMAPS
+from xdsl_core.backend.toolchain import Compiler, find_compiler
 from xdsl_core.diagnostics import BackendError, CompilationError, LaunchError
 from xdsl_core.diagnostics.catalogue import explain
 from xdsl_core.diagnostics.codes import codegen
@@ -29,7 +30,6 @@ from xdsl_cpu_c.build import compile_text
 from xdsl_cpu_c.codegen import buffer_ops, lanewise, nest, op_tables, scalars
 from xdsl_cpu_c.codegen.blocks import _CONTROL
 from xdsl_cpu_c.describe import capabilities
-from xdsl_cpu_c.toolchain import Compiler, find_compiler
 from xdsl_cpu_c.vector import names
 
 pytestmark = pytest.mark.compiler

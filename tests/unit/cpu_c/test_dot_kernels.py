@@ -10,6 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from xdsl_core.backend.host import describe_host
+from xdsl_core.backend.toolchain import Compiler, compile_shared, find_compiler
 from xdsl_cpu_c.dot import (
     AVX2,
     BASELINE,
@@ -25,8 +27,6 @@ from xdsl_cpu_c.dot import (
     packed_length,
 )
 from xdsl_cpu_c.dot.shuffles import transpose_stages
-from xdsl_cpu_c.host import describe_host
-from xdsl_cpu_c.toolchain import Compiler, compile_shared, find_compiler
 
 pytestmark = pytest.mark.compiler
 

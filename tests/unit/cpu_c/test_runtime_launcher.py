@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from xdsl_core.backend.toolchain import Compiler, compile_shared, find_compiler
 from xdsl_cpu_c.runtime import (
     ALIASED,
     GRID,
@@ -25,7 +26,6 @@ from xdsl_cpu_c.runtime import (
     threads_from_environment,
 )
 from xdsl_cpu_c.runtime.extent import byte_range, extent_of
-from xdsl_cpu_c.toolchain import Compiler, compile_shared, find_compiler
 
 pytestmark = pytest.mark.compiler
 

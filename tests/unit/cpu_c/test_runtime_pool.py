@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xdsl_core.backend.toolchain import Compiler, compile_shared, find_compiler
 from xdsl_cpu_c.runtime import OK, Launcher, Parameter, Runtime, load_runtime, make_launcher
-from xdsl_cpu_c.toolchain import Compiler, compile_shared, find_compiler
 
 pytestmark = pytest.mark.compiler
 
@@ -206,7 +206,7 @@ def in_new_process(folder: Path, kernel: Path, program: str, **environ: str) -> 
     """Output of a program in a new interpreter that has `launch(programs)` for the counting kernel."""
     preamble = f"""
 import os, sys, pathlib, threading, numpy as np
-from xdsl_cpu_c.toolchain import find_compiler
+from xdsl_core.backend.toolchain import find_compiler
 from xdsl_cpu_c.runtime import *
 folder = pathlib.Path({str(folder)!r})
 runtime = load_runtime(folder, find_compiler(cache_dir=folder))

@@ -12,10 +12,10 @@ from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from pathlib import Path
 from types import ModuleType
 
+from xdsl_core.backend.toolchain import CompileFailure, Compiler, compile_shared, fingerprint
 from xdsl_cpu_c.runtime import fallback
 from xdsl_cpu_c.runtime.abi import BODY_SYMBOL, ArgumentFault, Launcher, Parameter
 from xdsl_cpu_c.runtime.extent import extent_of
-from xdsl_cpu_c.toolchain import CompileFailure, Compiler, compile_shared, fingerprint
 
 _EXTENSION_NAME = "_cpu_c_launcher"
 # macOS resolves Python's symbols when the extension is loaded, which its linker must be told.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import os
-import shlex
-import shutil
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from xdsl_core.backend.cache_folder import cache_folder
+from xdsl_core.backend.toolchain import (
+    CompileFailure,
+    NoCompilerError,
+    compile_shared,
+    find_compiler,
+    fingerprint,
+)
 
 _FOLDER = Path(__file__).parent
 # -ffp-contract=off: times are sums of doubles, and have to be those of the Python engine to the last bit.
@@ -48,31 +49,15 @@ def is_available() -> bool:
 
 def _build() -> Path:
     """The shared object of these sources, compiled unless an earlier process did."""
-    text = "".join((_FOLDER / name).read_text(encoding="utf-8") for name in (*_SOURCES, *_MORE_SOURCES))
-    command = _compiler()
-    key = hashlib.sha256("\0".join([text, *command, *_FLAGS, os.uname().machine]).encode()).hexdigest()[:24]
-    path = cache_folder() / "dsa_sim" / f"engine-{key}.so"
-    if path.exists():
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    built = path.with_name(f"{path.stem}.{os.getpid()}.so")
-    words = [*command, *_FLAGS, str(_FOLDER / "engine.c"), "-o", str(built), "-lm"]
+    folder = cache_folder() / "dsa_sim"
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-    except OSError as cause:
-        raise NoEngineError(f"the C compiler {command[0]} cannot be started: {cause}") from cause
-    if done.returncode:
-        raise NoEngineError(f"the C compiler {command[0]} failed: {done.stderr.strip()}")
-    os.replace(built, path)
-    return path
-
-
-def _compiler() -> list[str]:
-    """The command of a C compiler: $XDSL_CC, $CC, cc, gcc, clang, or the one in the package ziglang."""
-    for name in (os.environ.get("XDSL_CC", ""), os.environ.get("CC", ""), "cc", "gcc", "clang"):
-        words = shlex.split(name)
-        if words and shutil.which(words[0]):
-            return words
-    if importlib.util.find_spec("ziglang") is not None:
-        return [sys.executable, "-m", "ziglang", "cc"]
-    raise NoEngineError("no C compiler was found")
+        compiler = find_compiler(cache_dir=folder)
+        text = "".join((_FOLDER / name).read_text(encoding="utf-8") for name in (*_SOURCES, *_MORE_SOURCES))
+        key = hashlib.sha256(f"{fingerprint(compiler, flags=_FLAGS)}\0{text}".encode()).hexdigest()[:24]
+        path = folder / f"engine-{key}.so"
+        if path.exists():
+            return path
+        source = (_FOLDER / "engine.c").read_text(encoding="utf-8")
+        return compile_shared(source, path, compiler=compiler, flags=_FLAGS, extra=(f"-I{_FOLDER}", "-lm"))
+    except (NoCompilerError, CompileFailure) as cause:
+        raise NoEngineError(str(cause)) from cause

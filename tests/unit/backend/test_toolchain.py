@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from xdsl_cpu_c import host, toolchain
-from xdsl_cpu_c.toolchain import CompileFailure, NoCompilerError, compile_shared, find_compiler, fingerprint
+from xdsl_core.backend import host, toolchain
+from xdsl_core.backend.toolchain import (
+    CompileFailure,
+    NoCompilerError,
+    compile_shared,
+    find_compiler,
+    fingerprint,
+)
 
 pytestmark = pytest.mark.compiler
 
@@ -121,7 +127,7 @@ def test_compile_failure_keeps_the_source_and_the_message(tmp_path: Path) -> Non
 def test_processes_may_build_the_same_output_at_once(tmp_path: Path) -> None:
     find_compiler(cache_dir=tmp_path)
     program = (
-        "import sys, ctypes, pathlib; from xdsl_cpu_c.toolchain import *\n"
+        "import sys, ctypes, pathlib; from xdsl_core.backend.toolchain import *\n"
         "folder = pathlib.Path(sys.argv[1]); compiler = find_compiler(cache_dir=folder)\n"
         "output = compile_shared('int f(void) { return 7; }', folder / 'k.so', compiler=compiler)\n"
         "assert ctypes.CDLL(str(output)).f() == 7"

@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from xdsl_cpu_c.host import processor_identity
+from xdsl_core.backend.host import processor_identity
 
 Kind = Literal["gcc", "clang", "zig"]
 
-# No -ffast-math: NaN and infinity stay right, and loading a kernel must not turn on flush-to-zero.
+# The defaults. No -ffast-math: NaN and infinity stay right, and loading a kernel must not turn on
+# flush-to-zero.
 _COMMON_FLAGS = (
     "-std=gnu11",
     "-O2",
