@@ -20,7 +20,7 @@ Kind = Literal["gcc", "clang", "zig"]
 
 # The defaults. No -ffast-math: NaN and infinity stay right, and loading a kernel must not turn on
 # flush-to-zero.
-_COMMON_FLAGS = (
+KERNEL_FLAGS = (
     "-std=gnu11",
     "-O2",
     "-ftree-vectorize",
@@ -212,7 +212,7 @@ def _describe(command: tuple[str, ...], cache_dir: Path | None) -> Compiler:
     """The compiler behind `command`, from the probe cache or by trying it. Raises _Unusable."""
     if cache_dir is None:
         return _probe(command)
-    asked = [*_COMMON_FLAGS, *(flag for flags in _KIND_FLAGS.values() for flag in flags)]
+    asked = [*KERNEL_FLAGS, *(flag for flags in _KIND_FLAGS.values() for flag in flags)]
     key = _digest([*command, *_stamp(command), os.uname().machine, _PROBE_SOURCE, *asked])
     file = cache_dir / f"compiler-{key[:24]}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
@@ -235,7 +235,7 @@ def _probe(command: tuple[str, ...]) -> Compiler:
     if status != 0:
         raise _Unusable(_first_line(stderr or output))
     kind = _kind(command, output)
-    wanted = (*_COMMON_FLAGS, *_KIND_FLAGS[kind])
+    wanted = (*KERNEL_FLAGS, *_KIND_FLAGS[kind])
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         (directory / "probe.c").write_text(_PROBE_SOURCE)

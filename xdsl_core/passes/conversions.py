@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl_core.dtypes import DType
 from xdsl_core.ir.core import Op
 from xdsl_core.ir.rewriter import Pattern, Rewriter
-from xdsl_core.ir.types import dtype_of, element_of
+from xdsl_core.ir.types import dtype_of
 from xdsl_core.ops.bits import Not
 from xdsl_core.ops.comparison import Select
 from xdsl_core.ops.conversion import BitCast, Cast
@@ -18,8 +18,8 @@ def conversion_patterns(evaluator: Evaluator) -> dict[str, list[Pattern]]:
     """The patterns of this module, by op name."""
     return {
         name_of(Cast): [merge_casts],
-        name_of(BitCast): [merge_bitcasts],
-        name_of(PointerCast): [merge_pointer_casts],
+        name_of(BitCast): [merge_repeated],
+        name_of(PointerCast): [merge_repeated],
         name_of(Select): [choose(evaluator)],
     }
 
@@ -62,31 +62,16 @@ def merge_casts(op: Op, rewriter: Rewriter) -> bool:
     return True
 
 
-def merge_bitcasts(op: Op, rewriter: Rewriter) -> bool:
-    """bitcast(bitcast(x)) is bitcast(x), or x; a bitcast to the same dtype is x."""
+def merge_repeated(op: Op, rewriter: Rewriter) -> bool:
+    """bitcast(bitcast(x)) is bitcast(x), and a bitcast to the type it has is x; so are casts of pointers."""
     source = op.operands[0]
-    inner = made_by(source, BitCast)
-    if inner is not None:
+    inner = source.defining_op
+    if inner is not None and inner.definition is op.definition:
         source = inner.operands[0]
     if source.type == op.result.type:
         rewriter.replace_op(op, source)
         return True
-    if inner is None:
-        return False
-    rewriter.set_operand(op, 0, source)
-    return True
-
-
-def merge_pointer_casts(op: Op, rewriter: Rewriter) -> bool:
-    """A pointer cast of a pointer cast is one cast; to the same pointee it is the pointer itself."""
-    source = op.operands[0]
-    inner = made_by(source, PointerCast)
-    if inner is not None:
-        source = inner.operands[0]
-    if element_of(source.type) == element_of(op.result.type):
-        rewriter.replace_op(op, source)
-        return True
-    if inner is None:
+    if source is op.operands[0]:
         return False
     rewriter.set_operand(op, 0, source)
     return True

@@ -84,13 +84,7 @@ class AccessWriter(Writer):
         choices += [self.comparison, self.choice, self.conversion, self.fresh]
         if depth == 0:
             choices += [self.product]
-        if depth < 2:
-            choices += [self.branch, self.loop, self.while_loop]
-        chosen = self.pick(choices)
-        if chosen in (self.branch, self.loop, self.while_loop):
-            chosen(depth + 1)
-        else:
-            chosen()
+        self.write_one_of(choices, depth)
 
     def fresh(self) -> None:
         self.pool.append(self.constant(tile_or_scalar(self.pick(self.shapes), self.pick(OUTPUTS))))

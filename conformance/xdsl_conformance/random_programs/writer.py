@@ -143,10 +143,13 @@ class Writer:
             [self.arithmetic] * 6 + [self.shape] * 4 + [self.conversion, self.comparison, self.choice] * 2
         )
         choices += [self.fresh, self.reduction, self.memory, self.memory, self.memory]
-        if depth < 2:
-            choices += [self.branch, self.loop, self.while_loop]
-        chosen = self.pick(choices)
-        if chosen in (self.branch, self.loop, self.while_loop):
+        self.write_one_of(choices, depth)
+
+    def write_one_of(self, choices: list[Any], depth: int) -> None:
+        """Write one of the choices, or control flow as long as it is not nested too deeply."""
+        control = (self.branch, self.loop, self.while_loop)
+        chosen = self.pick([*choices, *control] if depth < 2 else choices)
+        if chosen in control:
             chosen(depth + 1)
         else:
             chosen()

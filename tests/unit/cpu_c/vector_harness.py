@@ -12,23 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from xdsl_core.backend.toolchain import KERNEL_FLAGS
 from xdsl_cpu_c.vector import ELEMENTS, prelude
 from xdsl_cpu_c.vector.prelude import catalogue
 
 # The flags kernels are compiled with; contraction and -O2 are what could break a polynomial.
-FLAGS = [
-    "-O2",
-    "-ftree-vectorize",
-    "-march=native",
-    "-mprefer-vector-width=256",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=fast",
-    "-fwrapv",
-    "-fno-strict-aliasing",
-    "-fPIC",
-    "-shared",
-]
+FLAGS = [*KERNEL_FLAGS, "-march=native"]
 
 C_TYPES = {e.c: e.name for e in ELEMENTS.values()} | {"bool_t": "i32", "int": "i32"}
 NUMPY = {
