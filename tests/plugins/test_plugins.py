@@ -73,6 +73,7 @@ WRONG = {
     "xdsl_templates": lambda handle: handle.templates(FakeTarget),
     "xdsl_codegen": lambda handle: handle.codegen(None, FakeTarget, {}, None),
     "xdsl_compile": lambda handle: handle.compile(None, FakeTarget, None, Path()),
+    "xdsl_build_library": lambda handle: handle.build_library(None, FakeTarget, None, "f", Path()),
     "xdsl_load": lambda handle: handle.load(None, FakeTarget),
     "xdsl_launch": lambda handle: handle.launch(None, (1, 1, 1), (), None),
     "xdsl_profile": lambda handle: handle.profile(None, (1, 1, 1), (), None),

@@ -58,6 +58,7 @@ CONTRACTS: Mapping[str, Contract] = MappingProxyType(
             Contract("xdsl_templates", False, _returns(Mapping)),
             Contract("xdsl_codegen", True, _returns(Source)),
             Contract("xdsl_compile", True, _returns(Artifact)),
+            Contract("xdsl_build_library", False, _returns(Artifact)),
             Contract("xdsl_load", False, _returns(Executable)),
             Contract("xdsl_launch", True, _returns(Launch)),
             Contract("xdsl_profile", False, _returns(Profile)),

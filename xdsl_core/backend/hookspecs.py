@@ -169,6 +169,20 @@ def xdsl_compile(  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
+def xdsl_build_library(  # type: ignore[empty-body]
+    source: Source, target: TargetDescription, options: Options, name: str, workdir: Path
+) -> Artifact:
+    """A library with the kernel in it, for programs that run without Python. May; default: a refusal.
+
+    `name` is a C identifier: of the function that the library exports, and part of its files' names. The
+    artifact's files are what `xdslc build` writes: libraries, a header that documents how to call them, an
+    example. `workdir` is an empty folder that is deleted afterwards.
+
+    Example: `return Artifact({f"lib{name}.a": workdir / "kernel.a", f"{name}.h": header.encode()})`
+    """
+
+
+@hookspec(firstresult=True)
 def xdsl_load(artifact: Artifact, target: TargetDescription) -> Executable:  # type: ignore[empty-body]
     """Makes an artifact ready to launch. May; default `Executable(payload=artifact)`.
 

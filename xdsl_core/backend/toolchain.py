@@ -39,6 +39,8 @@ _KIND_FLAGS: Mapping[Kind, tuple[str, ...]] = {
     # zig traps on undefined behaviour unless told otherwise.
     "zig": ("-mcpu=native", "-fno-sanitize=undefined"),
 }
+NATIVE_FLAGS = frozenset({"-march=native", "-mcpu=native"})
+"""Flags that let the compiler use every instruction this machine's processor has."""
 # Without these nothing can be built, so they are not probed.
 _ESSENTIAL_FLAGS = frozenset({"-O2", "-fPIC", "-shared"})
 
@@ -108,12 +110,52 @@ def compile_shared(
     `flags` replaces the compiler's default flags, `extra` follows them. Both files appear whole or not at
     all, so processes may build the same output at once. Raises CompileFailure.
     """
+    return _build(source, output, compiler, compiler.flags if flags is None else flags, extra)
+
+
+def compile_object(
+    source: str, output: Path, *, compiler: Compiler, native: bool = True, extra: Sequence[str] = ()
+) -> Path:
+    """Build C text into the object file `output`, as `compile_shared` does.
+
+    `native=False` uses no instruction that only this machine's processor is known to have. Raises
+    CompileFailure.
+    """
+    chosen = [flag for flag in compiler.flags if flag != "-shared"]
+    if not native:
+        chosen = [flag for flag in chosen if flag not in NATIVE_FLAGS]
+    return _build(source, output, compiler, ("-c", *chosen), extra)
+
+
+def link_shared(objects: Sequence[Path], output: Path, *, compiler: Compiler, extra: Sequence[str]) -> Path:
+    """Link object files into the shared object `output`. Raises CompileFailure."""
+    command = (*compiler.command, "-shared", *map(str, objects), "-o", str(output), *extra)
+    status, _, stderr = _execute(command)
+    if status != 0:
+        raise CompileFailure(stderr, objects[0], command)
+    return output
+
+
+def archive(objects: Sequence[Path], output: Path, *, compiler: Compiler) -> Path:
+    """Put object files into the static library `output`, with $AR or the `ar` of the compiler's package.
+
+    Raises CompileFailure.
+    """
+    zig = compiler.command[:-1] if compiler.kind == "zig" else ()
+    program = shlex.split(os.environ.get("AR", "")) or [*zig, "ar"]
+    command = (*program, "rcs", str(output), *map(str, objects))
+    status, _, stderr = _execute(command)
+    if status != 0:
+        raise CompileFailure(stderr, output, command)
+    return output
+
+
+def _build(source: str, output: Path, compiler: Compiler, flags: Sequence[str], extra: Sequence[str]) -> Path:
     output.parent.mkdir(parents=True, exist_ok=True)
     kept = output.with_suffix(".c")
     unique = f"{output.stem}.{os.getpid()}.{os.urandom(4).hex()}"
     text, built = output.with_name(f"{unique}.c"), output.with_name(f"{unique}{output.suffix}")
-    chosen = compiler.flags if flags is None else flags
-    command = (*compiler.command, *chosen, text.name, "-o", built.name, *extra)
+    command = (*compiler.command, *flags, text.name, "-o", built.name, *extra)
     try:
         text.write_text(source)
         status, _, stderr = _execute(command, directory=output.parent)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import typer
 
 from xdsl_core import __version__
-from xdsl_core.cli.commands import backends, cache, doctor, kernel, reference, run
+from xdsl_core.cli.commands import backends, cache, doctor, kernel, library, reference, run
 from xdsl_core.cli.extensions import ExtensibleGroup
 from xdsl_core.diagnostics import XdslError, is_debugging
 
@@ -33,6 +33,7 @@ def application() -> typer.Typer:
     app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": False})(run.run)
     app.command("ir")(kernel.ir)
     app.command("compile")(kernel.compile)
+    app.command("build")(library.build)
     app.command("explain-access")(kernel.explain_access)
     app.command("ops")(reference.ops)
     app.command("explain")(reference.explain)

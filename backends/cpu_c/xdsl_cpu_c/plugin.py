@@ -98,6 +98,15 @@ def xdsl_compile(source: Source, workdir: Path) -> Artifact:
 
 
 @hookimpl
+def xdsl_build_library(source: Source, name: str, workdir: Path) -> Artifact:
+    """A shared and a static library with a header and an example."""
+    from xdsl_core.backend.host import describe_host
+    from xdsl_cpu_c.library.build import build_library
+
+    return build_library(source, name, workdir, _compiler(), templates=_templates(), host=describe_host())
+
+
+@hookimpl
 def xdsl_load(artifact: Artifact) -> Executable:
     """The shared object with a launcher."""
     from xdsl_cpu_c.execute import load

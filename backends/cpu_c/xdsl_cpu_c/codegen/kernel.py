@@ -129,7 +129,10 @@ def _compiled(text: str) -> Any:
 def parameters_of(function: Function) -> list[dict[str, Any]]:
     """The launch slots of a function's parameters: kind, width, and which pointers are read and written."""
     read, written = _touched(function)
-    return [_slot(value, value in read, value in written) for value in function.parameters]
+    return [
+        _slot(value, value in read, value in written) | {"divisor": hints.get("divisible_by", 1)}
+        for value, hints in zip(function.parameters, function.parameter_attributes, strict=True)
+    ]
 
 
 def _touched(function: Function) -> tuple[set[Value], set[Value]]:
@@ -149,13 +152,15 @@ def _touched(function: Function) -> tuple[set[Value], set[Value]]:
 def _slot(value: Value, read: bool, written: bool) -> dict[str, Any]:
     type = value.type
     if isinstance(type, PointerType):
-        size = type.pointee.bytes
-        return {"name": value.name, "kind": "pointer", "read": read, "written": written, "itemsize": size}
+        element = type.pointee
+        facts = {"read": read, "written": written, "itemsize": element.bytes, "dtype": element.name}
+        return {"name": value.name, "kind": "pointer", **facts}
     assert not isinstance(type, TokenType)
     assert not isinstance(type.element, PointerType)
     element = type.element
     kind = "bool" if element.is_bool else "float" if element.is_float else "int"
-    return {"name": value.name, "kind": kind, "bits": element.bits, "signed": element.is_signed}
+    facts = {"bits": element.bits, "signed": element.is_signed, "dtype": element.name}
+    return {"name": value.name, "kind": kind, **facts}
 
 
 def _number(context: Context, element: DType, slot: str) -> str:

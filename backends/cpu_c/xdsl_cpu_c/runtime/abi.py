@@ -30,7 +30,9 @@ class Parameter:
     """One run-time parameter of a kernel.
 
     `written` and `read` say how the kernel uses a pointer, `itemsize` is the size in bytes of the element
-    it points to (0: not checked), `bits` and `signed` give an integer's range.
+    it points to (0: not checked), `bits` and `signed` give an integer's range. `dtype` names the element or
+    number in the IR, `divisor` is what the kernel was promised that an address in bytes, or a number, is a
+    multiple of.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Parameter:
     itemsize: int = 0
     bits: int = 64
     signed: bool = True
+    dtype: str = ""
+    divisor: int = 1
 
 
 class ArgumentFault(Exception):

@@ -17,6 +17,9 @@ from xdsl_cpu_c.runtime import fallback
 from xdsl_cpu_c.runtime.abi import BODY_SYMBOL, ArgumentFault, Launcher, Parameter
 from xdsl_cpu_c.runtime.extent import extent_of
 
+SOURCES: Mapping[str, Path] = {name: Path(__file__).parent / name for name in ("pool.c", "launcher.c")}
+"""The runtime's C texts: the thread pool, which libraries take with them, and the launcher for Python."""
+
 _EXTENSION_NAME = "_cpu_c_launcher"
 # macOS resolves Python's symbols when the extension is loaded, which its linker must be told.
 _EXTENSION_LINK: Mapping[str, tuple[str, ...]] = {"Darwin": ("-undefined", "dynamic_lookup")}
@@ -120,7 +123,7 @@ def _build(
     *,
     salt: str = "",
 ) -> Path:
-    text = (Path(__file__).parent / source).read_text()
+    text = SOURCES[source].read_text()
     identity = hashlib.sha256(f"{fingerprint(compiler)}\0{salt}\0{text}".encode()).hexdigest()
     output = cache_dir / f"{name}-{identity[:24]}.so"
     return output if output.exists() else compile_shared(text, output, compiler=compiler, extra=options())

@@ -44,6 +44,11 @@ def xdsl_compile():
 
 
 @hookimpl
+def xdsl_build_library():
+    return "lib.a"
+
+
+@hookimpl
 def xdsl_load():
     return object()
 

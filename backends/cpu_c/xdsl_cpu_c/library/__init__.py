@@ -1,0 +1,1 @@
+"""Kernels as libraries for programs that run without Python."""
