@@ -168,13 +168,13 @@ class BackendHandle:
     def build_library(
         self, source: Source, target: TargetDescription, options: Options, name: str, workdir: Path
     ) -> Artifact:
-        """A library that exports the kernel as `name`; BackendError X0617 where the backend makes none."""
+        """A library that exports the kernel as `name`; BackendError X0816 where the backend makes none."""
         found = self._call(
             "xdsl_build_library", source=source, target=target, options=options, name=name, workdir=workdir
         )
         if found is None:
             able = "`xdslc backends` lists the others; cpu_c makes libraries for C"
-            raise BackendError(error("X0617", f"backend {self.name} makes no libraries", help=able))
+            raise BackendError(error("X0816", f"backend {self.name} makes no libraries", help=able))
         library: Artifact = checked("xdsl_build_library", found, backend=self.name)
         return library
 

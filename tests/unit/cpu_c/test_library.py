@@ -257,11 +257,11 @@ def test_a_name_that_c_does_not_take_is_refused(
             ]
         )
     assert stopped.value.code == 1
-    assert "X0618" in capsys.readouterr().err
+    assert "X0817" in capsys.readouterr().err
 
 
 def test_a_backend_without_libraries_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "X0617" in refused(tmp_path, capsys, "-b", "reference")
+    assert "X0816" in refused(tmp_path, capsys, "-b", "reference")
 
 
 def refused(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:

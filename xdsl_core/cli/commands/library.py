@@ -36,7 +36,7 @@ def build(
     name = name or chosen.kernel.name
     if not (name.isidentifier() and name.isascii()) or name in _KEYWORDS.split():
         hint = "give another one: --name row_softmax"
-        raise CompilationError(error("X0618", f"{name!r} cannot name a function in C", help=hint))
+        raise CompilationError(error("X0817", f"{name!r} cannot name a function in C", help=hint))
     source = generate(lower(build_module(chosen, where), where, text=lambda _: "").run.module, where)
     where.backend.require_available()
     with tempfile.TemporaryDirectory(prefix="xdslc-") as folder:

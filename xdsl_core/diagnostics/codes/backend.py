@@ -152,25 +152,6 @@ The backend is installed, but what it needs is not there: a compiler, a driver, 
 is missing and how to get it. `xdslc doctor` checks all backends.
 """,
     ),
-    "X0617": (
-        "the backend makes no libraries",
-        """
-`xdslc build` writes a library that programs link to call a kernel without Python. That is for backends whose
-kernels are machine code of a host; cpu_c makes such libraries:
-
-    xdslc build matmul.py:matmul_kernel --backend cpu_c -o lib/
-""",
-    ),
-    "X0618": (
-        "the library cannot have this name",
-        """
-The name becomes a function of the library, and part of its files' names, so it has to be an identifier in C:
-letters, digits and underscores of ASCII, no digit first, and no word of the language C. Without --name it is
-the kernel's name.
-
-    xdslc build FILE:KERNEL --name row_softmax -o lib/
-""",
-    ),
     "X0620": (
         "a target file cannot be read",
         """
