@@ -97,6 +97,14 @@ def find_compiler(*, cache_dir: Path | None = None, environ: Mapping[str, str] |
     return _find(env.get("XDSL_CC", ""), env.get("CC", ""), env.get("PATH", os.defpath), cache_dir)
 
 
+def describe_compiler(command: tuple[str, ...], *, cache_dir: Path | None = None) -> Compiler:
+    """The compiler that a command starts (its program as a full path), tried. Raises NoCompilerError."""
+    try:
+        return _describe(command, cache_dir)
+    except _Unusable as problem:
+        raise NoCompilerError(f"`{' '.join(command)}` does not work ({problem})") from None
+
+
 def compile_shared(
     source: str,
     output: Path,

@@ -1,4 +1,4 @@
-"""The host as a target, and what the backend claims to do on it."""
+"""The machines as targets, and what the backend claims to do on them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from xdsl_core import dtypes
 from xdsl_core.backend.host import HostDescription, describe_host
 from xdsl_core.ops import CORE
 from xdsl_core.target import Capabilities, ComputeUnit, MemorySpace, TargetDescription, claim_all
+from xdsl_cpu_c.machines import FOREIGN, HOST
 
 _SOURCE = (
     "read from the running machine (/proc/cpuinfo and /sys/devices/system/cpu on Linux, sysctl on macOS)"
 )
+
+_ADDRESSES = 1 << 48  # bytes that a 64-bit processor's addresses reach at least
 
 
 def host_target() -> TargetDescription:
@@ -19,7 +22,7 @@ def host_target() -> TargetDescription:
     host = describe_host()
     return TargetDescription(
         backend="cpu_c",
-        name="host",
+        name=HOST,
         title=host.model,
         cores=host.cores,
         memory_spaces=(
@@ -31,12 +34,28 @@ def host_target() -> TargetDescription:
     )
 
 
+def foreign_targets() -> tuple[TargetDescription, ...]:
+    """The machines that libraries can be built for from here: what their architecture says of them."""
+    return tuple(
+        TargetDescription(
+            backend="cpu_c",
+            name=machine.name,
+            title=f"{machine.title} (for xdslc build and compile)",
+            cores=1,
+            memory_spaces=(MemorySpace("DRAM", "GLOBAL", _ADDRESSES, 1, "device"),),
+            compute_units=(ComputeUnit("vector", "vector", bytes_per_cycle=float(machine.vector_bytes)),),
+            sources={"": machine.source},
+        )
+        for machine in FOREIGN.values()
+    )
+
+
 def _memory_bytes() -> int:
     """Physical memory, or the reach of an address where the machine does not tell."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
-        return 1 << 48
+        return _ADDRESSES
 
 
 def _cache_spaces(host: HostDescription) -> tuple[MemorySpace, ...]:

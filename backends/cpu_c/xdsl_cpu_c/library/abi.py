@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from xdsl_core.backend.host import HostDescription
 from xdsl_cpu_c.build import OVERLAPPING
 from xdsl_cpu_c.codegen.op_tables import C_TYPES
 from xdsl_cpu_c.codegen.reserved import is_reserved
+from xdsl_cpu_c.machines import Machine
 from xdsl_cpu_c.runtime.abi import GRID_LIMIT, Parameter, ParameterKind
 
 # What the compiler can ask the processor for at run time (__builtin_cpu_supports), among what kernels use.
@@ -88,7 +88,7 @@ class LibraryAbi:
 
 
 def describe_library(
-    name: str, metadata: Mapping[str, Any], files: Mapping[str, Any], host: HostDescription
+    name: str, metadata: Mapping[str, Any], files: Mapping[str, Any], machine: Machine
 ) -> LibraryAbi:
     """The description of a library that exports the kernel of a source (its metadata and files) as `name`."""
     names = _Names(name)
@@ -96,8 +96,8 @@ def describe_library(
     return LibraryAbi(
         name=name,
         kernel=metadata["name"],
-        architecture=host.architecture,
-        isa=tuple(feature for feature in host.vector_isa if feature in _CHECKED_ISA),
+        architecture=machine.architecture,
+        isa=tuple(feature for feature in machine.isa if feature in _CHECKED_ISA),
         parameters=parameters,
         assertions=tuple(
             f"{site[1]}:{site[2]}: assertion failed: {site[0]}" for site in metadata["assertions"]

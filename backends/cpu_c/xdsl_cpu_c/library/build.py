@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_core.backend import Artifact, Source
-from xdsl_core.backend.host import HostDescription
 from xdsl_core.backend.toolchain import CompileFailure, Compiler, archive, compile_object, link_shared
 from xdsl_core.diagnostics import CompilationError
 from xdsl_cpu_c.build import OVERLAPPING, refused
 from xdsl_cpu_c.library.abi import LibraryAbi, describe_library
+from xdsl_cpu_c.machines import Machine
 from xdsl_cpu_c.runtime.abi import BODY_SYMBOL
 from xdsl_cpu_c.runtime.load import SOURCES
 
@@ -29,7 +29,7 @@ def build_library(
     compiler: Compiler,
     *,
     templates: Mapping[str, str],
-    host: HostDescription,
+    machine: Machine,
 ) -> Artifact:
     """lib<name>.so, lib<name>.a, <name>.h, <name>_example.c and <name>.json, the ABI as data.
 
@@ -37,7 +37,7 @@ def build_library(
     that link several such libraries statically share one pool. Errors: X0701 where the C compiler refuses
     what was generated.
     """
-    abi = describe_library(name, source.metadata, source.files, host)
+    abi = describe_library(name, source.metadata, source.files, machine)
     text = {template: _rendered(templates[template], abi) for template in (HEADER, CODE, EXAMPLE)}
     try:
         objects = _objects(source, abi, text, workdir, compiler)
