@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl_core.analysis.index_analysis import IndexAnalysis, dimension_map
 from xdsl_core.analysis.polynomial import Opaque, Polynomial, number
+from xdsl_core.analysis.sign import never_negative
 from xdsl_core.ir import Op, TileType, Value, dtype_of
 from xdsl_core.ops import And, Constant, Ge, Gt, Le, Lt, Splat
 
@@ -121,7 +122,10 @@ def bounds_of(mask: Value, analysis: IndexAnalysis) -> Bounds | None:
         inner = bounds_of(op.operands[0], analysis)
         return None if inner is None else _remap(inner, mapping)
     difference = _difference(op, analysis)
-    return None if difference is None else _solve(difference, mask.type)
+    if difference is None:
+        return None
+    # difference < 0 everywhere: the comparison holds in every lane, as `offset + lane >= 0` mostly does
+    return Bounds() if never_negative(-difference - number(1)) else _solve(difference, mask.type)
 
 
 def _scalar_bounds(condition: Value) -> Bounds:

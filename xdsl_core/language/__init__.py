@@ -13,6 +13,7 @@ from xdsl_core.language.atomic import (
     atomic_xchg,
     atomic_xor,
 )
+from xdsl_core.language.block_pointer import advance, make_block_ptr
 from xdsl_core.language.builtin import builtin, constexpr_function, standard
 from xdsl_core.language.creation import arange, full, num_programs, program_id, to_tensor
 from xdsl_core.language.debug import (
@@ -98,6 +99,12 @@ from xdsl_core.language.standard import (
     zeros,
     zeros_like,
 )
+from xdsl_core.language.tensor_descriptor import (
+    load_tensor_descriptor,
+    make_tensor_descriptor,
+    store_tensor_descriptor,
+    tensor_descriptor,
+)
 from xdsl_core.language.types import (
     bfloat16,
     block_type,
@@ -131,6 +138,12 @@ __all__ = [
     "num_programs",
     "load",
     "store",
+    "make_block_ptr",
+    "advance",
+    "make_tensor_descriptor",
+    "load_tensor_descriptor",
+    "store_tensor_descriptor",
+    "tensor_descriptor",
     "atomic_add",
     "atomic_and",
     "atomic_cas",

@@ -15,7 +15,8 @@ SCOPES = ("gpu", "cta", "sys")
 _BIT_KINDS = ("and", "or", "xor")
 
 
-def _check_element(function: str, kind: str, element: DType) -> None:
+def checked_update(function: str, kind: str, element: DType) -> None:
+    """X0145 where memory of this dtype cannot be updated in this way."""
     half_sum = kind == "add" and element in (dtypes.f16, dtypes.bf16)
     if (element.bits < 32 and not half_sum) or (element.is_float and kind in _BIT_KINDS):
         takes = "32- and 64-bit integers" + ("" if kind in _BIT_KINDS else " and floats")
@@ -45,7 +46,7 @@ def _read_modify_write(kind: str, doc: str) -> Builtin:
         scope: str | None = None,
     ) -> tensor:
         element = checked_pointer(function, pointer)
-        _check_element(function, kind, element)
+        checked_update(function, kind, element)
         value = fitting(
             context, function, "the value", converted(context, val, element, pointer.shape), pointer
         )

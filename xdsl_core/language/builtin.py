@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, overload
 from xdsl_core.language.context import Context, describe, fail
 from xdsl_core.language.semantics.conversion import to_tensor
 from xdsl_core.language.types import dtype
-from xdsl_core.language.values import PropagateNan, tensor, unwrap
+from xdsl_core.language.values import Composite, PropagateNan, tensor, unwrap
 
 Converter: TypeAlias = Callable[[Context, str, str, Any], Any]
 # an argument that is evaluated only when it is asked for
@@ -206,6 +206,11 @@ def _tensor(context: Context, function: str, parameter: str, value: Any) -> tens
     return to_tensor(context, _operand(context, function, parameter, value))
 
 
+def _pointer(context: Context, function: str, parameter: str, value: Any) -> Any:
+    value = unwrap(value)
+    return value if isinstance(value, Composite) else _tensor(context, function, parameter, value)
+
+
 def _optional(convert: Converter) -> Converter:
     def apply(context: Context, function: str, parameter: str, value: Any) -> Any:
         return None if unwrap(value) is None else convert(context, function, parameter, value)
@@ -282,6 +287,7 @@ _CONVERTERS: dict[str, Converter] = {
     "Callable[..., Any]": _as_it_is,
     "Operand": _operand,
     "Operand | None": _optional(_operand),
+    "Pointer": _pointer,
     "tensor": _tensor,
     "tensor | None": _optional(_tensor),
     "int": _INT,

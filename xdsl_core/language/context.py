@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl_core.diagnostics import CompilationError, error
 from xdsl_core.ir import Builder, Op, Region, Value
-from xdsl_core.language.values import tensor
+from xdsl_core.language.values import Composite, tensor
 
 CallFunction = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
@@ -53,4 +53,4 @@ def describe(value: Any) -> str:
     if isinstance(value, tensor):
         name = value.handle.name
         return f"{name} is {value.handle.type}" if name else str(value.handle.type)
-    return f"compile-time value {value!r}"
+    return str(value) if isinstance(value, Composite) else f"compile-time value {value!r}"

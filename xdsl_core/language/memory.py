@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl_core import dtypes, ops
 from xdsl_core.dtypes import DType
 from xdsl_core.ir.types import element_of, pointee_of
+from xdsl_core.language import blocks
+from xdsl_core.language.block_pointer import BlockPointer, accesses
 from xdsl_core.language.builtin import builtin
 from xdsl_core.language.context import Context, describe, fail
 from xdsl_core.language.semantics.broadcasting import broadcast_to, common_shape
 from xdsl_core.language.semantics.conversion import converted, holds_pointers
 from xdsl_core.language.values import Operand, tensor
 
+Pointer: TypeAlias = tensor | BlockPointer
 LOAD_CACHES = ("", ".ca", ".cg", ".cs", ".cv")
 STORE_CACHES = ("", ".wb", ".cg", ".cs", ".wt")
 EVICTIONS = ("", "evict_first", "evict_last", "evict_normal")
@@ -68,7 +71,7 @@ def fitting_mask(context: Context, function: str, mask: tensor | None, pointer: 
 @builtin
 def load(  # noqa: PLR0917 (Triton's signature)
     context: Context,
-    pointer: tensor,
+    pointer: Pointer,
     mask: tensor | None = None,
     other: Operand | None = None,
     boundary_check: Any = (),
@@ -80,10 +83,19 @@ def load(  # noqa: PLR0917 (Triton's signature)
     """The values that a pointer, or each pointer of a tile, points to.
 
     Where `mask` is false memory is not touched: the lane holds `other`, or is undefined without `other`. Mask
-    and other broadcast to the pointers; other is cast to what they point to. `boundary_check` and
-    `padding_option` belong to block pointers (X0146).
+    and other broadcast to the pointers; other is cast to what they point to.
+
+    Through a block pointer the axes in `boundary_check` are checked against the shape of the array: elements
+    outside it are not touched and read as `padding_option` says ("zero", "nan", or undefined without it).
+    X0146 where the options of one kind of pointer are given with the other.
     """
-    _no_block_pointer("load", boundary_check, padding_option)
+    if isinstance(pointer, BlockPointer):
+        _no_mask("load", mask, other)
+        outside = blocks.padding(context, "load", padding_option, pointer.element)
+        pointer, mask = accesses(context, "load", pointer, boundary_check)
+        other = None if mask is None else outside
+    else:
+        _no_block_pointer("load", boundary_check, padding_option)
     element = checked_pointer("load", pointer)
     if other is not None and mask is None:
         raise fail(
@@ -112,6 +124,15 @@ def _all_lanes(context: Context, pointer: tensor, *others: Operand | None) -> te
     return pointer if shape is None else broadcast_to(context, pointer, shape)
 
 
+def _no_mask(function: str, mask: tensor | None, other: Operand | None = None) -> None:
+    if mask is not None or other is not None:
+        raise fail(
+            "X0146",
+            f"tl.{function}: a block pointer takes no mask",
+            help="name the axes to check in boundary_check, and use padding_option instead of other",
+        )
+
+
 def _no_block_pointer(function: str, boundary_check: Any, padding_option: str) -> None:
     if boundary_check or padding_option:
         raise fail(
@@ -124,7 +145,7 @@ def _no_block_pointer(function: str, boundary_check: Any, padding_option: str) -
 @builtin(member=True)
 def store(  # noqa: PLR0917 (Triton's signature)
     context: Context,
-    pointer: tensor,
+    pointer: Pointer,
     value: Operand,
     mask: tensor | None = None,
     boundary_check: Any = (),
@@ -133,9 +154,14 @@ def store(  # noqa: PLR0917 (Triton's signature)
 ) -> None:
     """Write values to where a pointer, or each pointer of a tile, points; not where `mask` is false.
 
-    The value is cast to what the pointers point to and, like the mask, broadcast to their shape.
+    The value is cast to what the pointers point to and, like the mask, broadcast to their shape. Through a
+    block pointer, elements outside the array along the axes in `boundary_check` are not written.
     """
-    _no_block_pointer("store", boundary_check, "")
+    if isinstance(pointer, BlockPointer):
+        _no_mask("store", mask)
+        pointer, mask = accesses(context, "store", pointer, boundary_check)
+    else:
+        _no_block_pointer("store", boundary_check, "")
     element = checked_pointer("store", pointer)
     value = fitting(context, "store", "the value", converted(context, value, element, pointer.shape), pointer)
     mask = fitting_mask(context, "store", mask, pointer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from math import prod
 from typing import Any, TypeAlias
@@ -48,6 +48,46 @@ class tensor:
 
     def __repr__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+class Composite:
+    """A value made of other values: a block pointer, a tensor descriptor, an instance of an aggregate.
+
+    Control flow carries its parts. A subclass gives them in a fixed order, and makes a value from others;
+    what is no tensor in them never changes from one to the other.
+    """
+
+    __slots__ = ()
+
+    def parts(self) -> tuple[Any, ...]:
+        """The values it is made of."""
+        raise NotImplementedError
+
+    def with_parts(self, parts: Sequence[Any]) -> Any:
+        """A value of the same kind made of other parts."""
+        raise NotImplementedError
+
+    def attribute(self, name: str) -> Any:
+        """What `value.name` means in a kernel. AttributeError where there is none."""
+        raise AttributeError(name)
+
+    def method(self, name: str) -> Any:
+        """The function that `value.name(...)` calls with the value first; None where there is none."""
+
+
+def parts_of(value: Any) -> tuple[Any, ...] | None:
+    """What a tuple or a composite value is made of; None for everything else."""
+    if isinstance(value, tuple):
+        return tuple(value)
+    return value.parts() if isinstance(value, Composite) else None
+
+
+def with_parts(value: Any, parts: Sequence[Any]) -> Any:
+    """A value of the kind of a tuple, a named tuple or a composite, made of other parts."""
+    if isinstance(value, Composite):
+        return value.with_parts(parts)
+    make = getattr(type(value), "_make", tuple)
+    return make(parts)
 
 
 Number: TypeAlias = bool | int | float

@@ -242,3 +242,37 @@ def test_explains_a_moved_base_and_terms_without_names() -> None:
 
 def test_explains_one_element() -> None:
     assert explained("tl.store(x + n, 0.0)") == [(True, "one element")]
+
+
+# Lower bounds
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "tl.program_id(0) * 64 + lanes",
+        "tl.program_id(0) // 3 * 64 + lanes.to(tl.int64)",
+        "tl.program_id(0) % 3 + tl.num_programs(1) + lanes",
+        "tl.maximum(n, 0) + lanes",
+    ],
+)
+def test_a_lower_bound_that_always_holds_is_no_bound(index: str) -> None:
+    found = access(f"{LANES}i = {index}\ntl.store(x + i, 1.0, mask=(i >= 0) & (i < m))")
+    assert found.bounds is not None
+    assert set(found.bounds.upper) == {0}
+    assert not found.bounds.negative
+
+
+@pytest.mark.parametrize("index", ["n + lanes", "tl.program_id(0) - 1 + lanes", "lanes - 1"])
+def test_a_lower_bound_that_may_not_hold_makes_the_mask_irregular(index: str) -> None:
+    found = access(f"{LANES}i = {index}\ntl.store(x + i, 1.0, mask=(i >= 0) & (i < m))")
+    assert found.bounds is None
+
+
+@pytest.mark.parametrize(("start", "step", "holds"), [("0", "8", True), ("n", "8", False), ("0", "n", False)])
+def test_an_index_that_only_grows_in_a_loop_is_not_negative(start: str, step: str, holds: bool) -> None:
+    body = (
+        f"{LANES}p = {start}\nfor k in range(0, m):\n"
+        f"    tl.store(x + p + lanes, 1.0, mask=(p + lanes >= 0) & (p + lanes < m))\n    p += {step}"
+    )
+    assert (access(body).bounds is not None) is holds

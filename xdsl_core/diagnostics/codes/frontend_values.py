@@ -276,9 +276,10 @@ operations on integers only, `atomic_cas` on 16, 32 and 64 bits.
 """,
     ),
     "X0146": (
-        "boundary_check or padding_option without a block pointer",
+        "Options of the other kind of pointer",
         """
-These options belong to loads and stores through block pointers. Ordinary pointers use a mask.
+`boundary_check` and `padding_option` belong to loads and stores through block pointers; ordinary pointers use
+`mask` and `other`. Neither takes what belongs to the other.
 
     tl.load(p + i, mask=i < n, other=0.0)
 """,
@@ -287,6 +288,15 @@ These options belong to loads and stores through block pointers. Ordinary pointe
         "The arguments do not fit the kernel's parameters",
         """
 The compiler was told of arguments that the kernel does not have, or not of one that it needs.
+""",
+    ),
+    "X0160": (
+        "The last axis of a tensor descriptor is not contiguous",
+        """
+Hardware that moves whole blocks needs rows without gaps: the last stride of `tl.make_tensor_descriptor` is the
+number 1, known when compiling. A stride that is an argument of the kernel is not.
+
+    tl.make_tensor_descriptor(p, [m, n], [stride, 1], [32, 32])     # right
 """,
     ),
 }

@@ -23,15 +23,15 @@ from xdsl_core.language.builtin import Builtin, ConstexprFunction, Standard, bin
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics.arithmetic import extremum
 from xdsl_core.language.types import dtype
-from xdsl_core.language.values import PropagateNan, constexpr, tensor
+from xdsl_core.language.values import Composite, PropagateNan, constexpr, tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A method of a tensor: a function that takes the tensor first."""
+    """A method of a tensor or a composite: a function that takes it first."""
 
     function: Any
-    owner: tensor
+    owner: tensor | Composite
 
 
 def evaluate_call(frame: Frame, node: ast.Call) -> Any:
@@ -142,8 +142,22 @@ def _members() -> dict[str, Any]:
     }
 
 
-def member_of(frame: Frame, node: ast.AST | None, value: tensor, name: str) -> Any:
-    """An attribute or a method of a tensor. X0114, at the node if there is one, where there is none."""
+def _composite_member(frame: Frame, value: Composite, name: str) -> Any:
+    function = value.method(name)
+    if function is not None:
+        return Member(function, value)
+    try:
+        return normal(value.attribute(name))
+    except AttributeError:
+        raise fail(
+            "X0114", f"there is no attribute {name}", label=describe(value), help="check the spelling"
+        ) from None
+
+
+def member_of(frame: Frame, node: ast.AST | None, value: tensor | Composite, name: str) -> Any:
+    """An attribute or a method of a value. X0114, at the node if there is one, where there is none."""
+    if isinstance(value, Composite):
+        return _composite_member(frame, value, name)
     if name in _ATTRIBUTES:
         return _ATTRIBUTES[name](frame, value)
     function = _members().get(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl_core.diagnostics import XdslError
 from xdsl_core.language.context import fail
-from xdsl_core.language.values import constexpr, tensor
+from xdsl_core.language.values import constexpr, parts_of, tensor
 
 # Python functions that kernels may call; those that take tensors have a form of their own in `calls`.
 PYTHON_FUNCTIONS = frozenset(
@@ -31,7 +31,8 @@ def holds_tensor(value: Any) -> bool:
     """True where a value, or a part of a tuple, is known only when the kernel runs."""
     if isinstance(value, tensor):
         return True
-    return isinstance(value, tuple | list) and any(map(holds_tensor, value))
+    parts = value if isinstance(value, list) else parts_of(value)
+    return parts is not None and any(map(holds_tensor, parts))
 
 
 def run(

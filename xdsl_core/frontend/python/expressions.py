@@ -17,7 +17,7 @@ from xdsl_core.frontend.python.frame import Frame
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics import arithmetic
 from xdsl_core.language.shape import insert_axis
-from xdsl_core.language.values import tensor, unwrap
+from xdsl_core.language.values import Composite, tensor, unwrap
 
 # the ast of an operator -> its sign, its meaning on Python values, and on tensors
 BINARY: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[..., Any] | None]] = {
@@ -79,7 +79,7 @@ def _operate(
     left: Any,
     right: Any,
 ) -> Any:
-    if not isinstance(left, tensor) and not isinstance(right, tensor):
+    if not isinstance(left, tensor | Composite) and not isinstance(right, tensor | Composite):
         return compile_time.run(f"{left!r} {sign} {right!r}", on_values, (left, right))
     for operand in (left, right):
         if not isinstance(operand, tensor | bool | int | float):
@@ -100,6 +100,8 @@ def _operate(
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, Composite):
+        return str(value)
     return str(value.handle.type) if isinstance(value, tensor) else repr(value)
 
 
@@ -206,7 +208,7 @@ def _bind(frame: Frame, target: ast.expr, value: Any) -> None:
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Any:
     value = evaluate(frame, node.value)
-    if isinstance(value, tensor):
+    if isinstance(value, tensor | Composite):
         return member_of(frame, node, value, node.attr)
     if node.attr == "value" and isinstance(value, bool | int | float | str | tuple | None.__class__):
         return value

@@ -16,7 +16,7 @@ from xdsl_core.frontend.python.source import MISSING, JitSource, says_constexpr,
 from xdsl_core.language.builtin import Builtin, ConstexprFunction
 from xdsl_core.language.context import Context
 from xdsl_core.language.types import dtype
-from xdsl_core.language.values import constexpr, tensor, unwrap
+from xdsl_core.language.values import constexpr, parts_of, tensor, unwrap
 
 
 @dataclass(slots=True)
@@ -136,8 +136,8 @@ def name_values(value: Any, name: str) -> None:
     if isinstance(value, tensor):
         if not value.handle.name:
             value.handle.name = name
-    elif isinstance(value, tuple):
-        for index, one in enumerate(value):
+    else:
+        for index, one in enumerate(parts_of(value) or ()):
             name_values(one, f"{name}_{index}")
 
 

@@ -35,17 +35,21 @@ class Carried:
 
     `fixed` are compile-time variables that the body assigns too, `definitions` says where all got their
     values. `lost` are variables that mean nothing after an iteration, and that no iteration reads before it
-    sets them.
+    sets them. `unchanged` holds the values before the loop that every iteration hands on as it got them (the
+    base of a block pointer that moves): they are read from there.
     """
 
     values: dict[str, Any]
     fixed: dict[str, Any]
     definitions: dict[str, Location]
     lost: dict[str, Unusable] = field(default_factory=dict)
+    unchanged: set[Value] = field(default_factory=set)
 
     @property
     def tensors(self) -> list[tensor]:
-        return [one for value in self.values.values() for one in flatten(value)]
+        """What is carried."""
+        parts = (one for value in self.values.values() for one in flatten(value))
+        return [one for one in parts if one.handle not in self.unchanged]
 
     @property
     def types(self) -> list[Type]:
@@ -55,7 +59,8 @@ class Carried:
         """Let the variables stand for other values of the IR."""
         replaced = iter(handles)
         for name, value in self.values.items():
-            frame.variables[name] = rebuild(value, replaced)
+            parts = [one.handle if one.handle in self.unchanged else next(replaced) for one in flatten(value)]
+            frame.variables[name] = rebuild(value, iter(parts))
             name_values(frame.variables[name], name)
 
 
@@ -339,21 +344,27 @@ def _report_changed_constant(frame: Frame, node: ast.stmt, name: str, carried: C
 
 
 def _drop_unchanged(carried: Carried, last: dict[str, list[tensor]], block: Block) -> None:
-    """Carry no variable that every iteration hands on as it got it: it is read from before the loop."""
-    place = len(block.arguments) - len(carried.tensors)
+    """Carry nothing that every iteration hands on as it got it: it is read from before the loop.
+
+    A value that two variables start with is left as it is unless both hand it on.
+    """
+    first = len(block.arguments) - len(carried.tensors)
+    before = [one for value in carried.values.values() for one in flatten(value)]
+    after = [one for values in last.values() for one in values]
+    arguments = block.arguments[first:]
+    handed_on = [one.handle is own for one, own in zip(after, arguments, strict=True)]
+    changing = {one.handle for one, same in zip(before, handed_on, strict=True) if not same}
+    drop = [same and one.handle not in changing for one, same in zip(before, handed_on, strict=True)]
     outside: dict[Value, tensor] = {}
-    for name, initial in list(carried.values.items()):
-        before = flatten(initial)
-        own = block.arguments[place : place + len(before)]
-        if [one.handle for one in last[name]] != own:
-            place += len(before)
-            continue
-        for argument, value in zip(own, before, strict=True):
+    for argument, value, dropped in zip(arguments, before, drop, strict=True):
+        if dropped:
             argument.replace_uses_with(value.handle)
             outside[argument] = value
-        del block.arguments[place : place + len(before)], carried.values[name], last[name]
+    carried.unchanged = {value.handle for value in outside.values()}
+    kept = iter(drop)
     for name, values in last.items():
-        last[name] = [outside.get(one.handle, one) for one in values]
+        last[name] = [outside.get(one.handle, one) for one in values if not next(kept)]
+    block.arguments[first:] = [one for one in arguments if one not in outside]
     for index, argument in enumerate(block.arguments):
         argument.index = index
 

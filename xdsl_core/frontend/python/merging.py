@@ -11,7 +11,7 @@ from xdsl_core.ir import Block, Value
 from xdsl_core.ir.types import PointerType, dtype_of, element_of
 from xdsl_core.language.context import Context
 from xdsl_core.language.semantics.conversion import constant, to_tensor
-from xdsl_core.language.values import tensor
+from xdsl_core.language.values import Composite, parts_of, tensor, with_parts
 
 
 class Differ(Exception):
@@ -34,8 +34,9 @@ class Side:
 
     def placeholder(self, like: Any) -> Any:
         """Something of the same form as another value, for a path on which it is never looked at."""
-        if isinstance(like, tuple):
-            return tuple(map(self.placeholder, like))
+        parts = parts_of(like)
+        if parts is not None:
+            return with_parts(like, [self.placeholder(part) for part in parts])
         if not isinstance(like, tensor):
             return like
         with self.context.builder.at(self.block):
@@ -50,8 +51,10 @@ def same(left: Any, right: Any) -> bool:
     """True where two values are one: the same value of the IR, or equal compile-time values."""
     if isinstance(left, tensor) and isinstance(right, tensor):
         return left.handle is right.handle
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(map(same, left, right))
+    if type(left) is type(right):
+        one, two = parts_of(left), parts_of(right)
+        if one is not None and two is not None:
+            return len(one) == len(two) and all(map(same, one, two))
     if isinstance(left, tensor) or isinstance(right, tensor):
         return False
     return left is right or (type(left) is type(right) and bool(left == right))
@@ -61,9 +64,12 @@ def agree(left: Any, right: Any, left_side: Side, right_side: Side) -> tuple[Any
     """Both values in one form; numbers that differ become constants. Differ where that is impossible."""
     if same(left, right):
         return left, right
-    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-        pairs = [agree(one, two, left_side, right_side) for one, two in zip(left, right, strict=True)]
-        return tuple(one for one, _ in pairs), tuple(two for _, two in pairs)
+    lefts, rights = parts_of(left), parts_of(right)
+    if lefts is not None and rights is not None:
+        if type(left) is not type(right) or len(lefts) != len(rights):
+            raise Differ
+        pairs = [agree(one, two, left_side, right_side) for one, two in zip(lefts, rights, strict=True)]
+        return with_parts(left, [one for one, _ in pairs]), with_parts(right, [two for _, two in pairs])
     numbers = (tensor, bool, int, float)
     if not isinstance(left, numbers) or not isinstance(right, numbers):
         raise Differ
@@ -77,20 +83,23 @@ def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, in order."""
     if isinstance(value, tensor):
         return [value]
-    return [inner for part in value for inner in flatten(part)] if isinstance(value, tuple) else []
+    return [inner for part in parts_of(value) or () for inner in flatten(part)]
 
 
 def rebuild(value: Any, handles: Iterator[Value]) -> Any:
     """The value with its tensors replaced, in order."""
     if isinstance(value, tensor):
         return tensor(next(handles))
-    return tuple(rebuild(part, handles) for part in value) if isinstance(value, tuple) else value
+    parts = parts_of(value)
+    return value if parts is None else with_parts(value, [rebuild(part, handles) for part in parts])
 
 
 def form(value: Any) -> str:
     """What kind of value it is, for messages."""
     if isinstance(value, tensor):
         return str(value.handle.type)
+    if isinstance(value, Composite):
+        return str(value)
     if isinstance(value, tuple):
         return f"({', '.join(map(form, value))})"
     return f"the compile-time value {value!r}"

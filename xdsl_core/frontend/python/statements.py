@@ -16,7 +16,7 @@ from xdsl_core.frontend.python.loops import run_for, run_while
 from xdsl_core.language.builtin import run_time_value
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics.conversion import to_tensor
-from xdsl_core.language.values import constexpr, tensor
+from xdsl_core.language.values import constexpr, tensor, with_parts
 
 
 def assign_target(frame: Frame, target: ast.expr, value: Any) -> Any:
@@ -58,8 +58,8 @@ def _at_run_time(frame: Frame, name: str, value: Any) -> Any:
     frame.constants.discard(name)
     if isinstance(value, bool | int | float):
         return to_tensor(frame.context, value)
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(_at_run_time(frame, "", part) for part in value)
+    if isinstance(value, tuple):
+        return with_parts(value, [_at_run_time(frame, "", part) for part in value])
     return value
 
 
