@@ -14,12 +14,16 @@ def loads(x, n):
     tl.load(x, mask=i < n)  # error: X0136: does not fit a scalar pointer
     tl.load(x + i, mask=tl.arange(0, 4) < n)  # error: X0136: does not fit pointers of shape [8]
     tl.load(x + i, boundary_check=(0,))  # error: X0146: block pointers
-    block = tl.make_block_ptr(x, (n,), (1,), (0,), (8,), (0,))
-    tl.load(block, mask=n > 0)  # error: X0146: a block pointer takes no mask
-    tl.make_tensor_descriptor(x, [n], [n], [8])  # error: X0160: the last axis of a tensor descriptor
     tl.load(x + i, cache_modifier=".xx")  # error: X0138: one of: '.ca'
     tl.load(x + i, eviction_policy="never")  # error: X0138: evict_first
     tl.load(x + i, mask=i < n, other=x)  # error: X0132: cannot cast
+
+
+@kernel("x: *f32, n: i32")
+def blocks(x, n):
+    block = tl.make_block_ptr(x, (n,), (1,), (0,), (8,), (0,))
+    tl.load(block, mask=n > 0)  # error: X0146: a block pointer takes no mask
+    tl.make_tensor_descriptor(x, [n], [n], [8])  # error: X0160: the last axis of a tensor descriptor
 
 
 @kernel("x: *f32, n: i32")
