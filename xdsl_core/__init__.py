@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xdsl_core.language.standard import cdiv, next_power_of_2
     from xdsl_core.runtime.autotune import Autotuner, autotune
     from xdsl_core.runtime.compiled import CompiledKernel
+    from xdsl_core.runtime.composites import TensorDescriptor
     from xdsl_core.runtime.config import Config
     from xdsl_core.runtime.heuristics import heuristics
     from xdsl_core.runtime.jit import JitFunction, jit
@@ -36,6 +37,7 @@ _HOMES = MappingProxyType(
         "JitFunction": "xdsl_core.runtime.jit",
         "PointerSpec": "xdsl_core.frontend.specs",
         "ScalarSpec": "xdsl_core.frontend.specs",
+        "TensorDescriptor": "xdsl_core.runtime.composites",
         "autotune": "xdsl_core.runtime.autotune",
         "cdiv": "xdsl_core.language.standard",
         "heuristics": "xdsl_core.runtime.heuristics",
@@ -53,6 +55,7 @@ __all__ = [
     "JitFunction",
     "PointerSpec",
     "ScalarSpec",
+    "TensorDescriptor",
     "__version__",
     "autotune",
     "cdiv",

@@ -3,6 +3,7 @@
 from builtins import tuple
 
 from xdsl_core.language import math
+from xdsl_core.language.aggregate import aggregate, aggregate_replace
 from xdsl_core.language.atomic import (
     atomic_add,
     atomic_and,
@@ -241,6 +242,8 @@ __all__ = [
     "builtin",
     "standard",
     "constexpr_function",
+    "aggregate",
+    "aggregate_replace",
     "dtype",
     "pointer_type",
     "block_type",

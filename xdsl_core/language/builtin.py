@@ -63,6 +63,12 @@ class Builtin:
         return next((one.name for one in kinds if one.kind is inspect.Parameter.VAR_POSITIONAL), "")
 
     @cached_property
+    def keywords(self) -> str:
+        """The name of the `**` parameter, or the empty string."""
+        kinds = self.__signature__.parameters.values()
+        return next((one.name for one in kinds if one.kind is inspect.Parameter.VAR_KEYWORD), "")
+
+    @cached_property
     def lazy(self) -> frozenset[str]:
         """Parameters whose arguments are evaluated only when asked for."""
         parameters = self.__signature__.parameters
@@ -75,10 +81,13 @@ class Builtin:
         given = bind(self.name, self.__signature__, args, kwargs)
         for name, value in given.items():
             convert = self.converters[name]
-            if name == self.variadic:
+            if name == self.keywords:
+                given[name] = {key: convert(context, self.name, key, one) for key, one in value.items()}
+            elif name == self.variadic:
                 given[name] = tuple(convert(context, self.name, name, one) for one in value)
             else:
                 given[name] = convert(context, self.name, name, value)
+        given |= given.pop(self.keywords, {})
         rest = given.pop(self.variadic, ())
         if not rest:
             return self.implementation(context, **given)

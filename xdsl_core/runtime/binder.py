@@ -16,8 +16,9 @@ import numpy as np
 
 from xdsl_core.dtypes import DType
 from xdsl_core.language.values import constexpr, unwrap
+from xdsl_core.runtime.composites import composite_key, parts_of_argument
 from xdsl_core.runtime.grid import call_grid
-from xdsl_core.runtime.pointers import Rejected, adapter_of, address_reader
+from xdsl_core.runtime.pointers import Adapter, Rejected, adapter_of, address_reader
 from xdsl_core.runtime.specialise import MISSING, ParameterRule, constant_key, scalar
 
 # How arrays of a class become address and key.
@@ -177,7 +178,7 @@ def other(value: Any, *, quick: Quick | None = None) -> tuple[Any, Any]:
     if value is None or value is MISSING:
         return None, "none" if value is None else _REJECTED
     if isinstance(value, constexpr):
-        value = unwrap(value)
+        return None, (constexpr, constant_key(value))
     if isinstance(value, (bool, np.bool_)):
         return bool(value), "bool"
     if isinstance(value, (int, np.integer)):
@@ -186,9 +187,15 @@ def other(value: Any, *, quick: Quick | None = None) -> tuple[Any, Any]:
         return number, ("int", number == 1, narrow, number & 15 == 0)
     if isinstance(value, (float, np.floating)):
         return float(value), "float"
+    parts = parts_of_argument(value)
+    if parts is not None:
+        pairs = [other(part) for part in parts]
+        return tuple(part for part, _ in pairs), composite_key(value, [key for _, key in pairs])
     adapter = adapter_of(type(value))
-    if adapter is None:
-        return None, constant_key(value)
+    return (None, constant_key(value)) if adapter is None else _array(value, adapter, quick)
+
+
+def _array(value: Any, adapter: Adapter, quick: Quick | None) -> tuple[Any, Any]:
     try:
         found = adapter.quick(value)
     except Rejected:

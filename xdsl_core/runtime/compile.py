@@ -18,7 +18,7 @@ from xdsl_core.backend.contract import wrong_result
 from xdsl_core.backend.fingerprint import package_fingerprint
 from xdsl_core.diagnostics import CompilationError
 from xdsl_core.dtypes import DType
-from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec, ScalarSpec
+from xdsl_core.frontend.specs import ArgumentSpec, CompositeSpec, Constant, PointerSpec, ScalarSpec
 from xdsl_core.runtime.cache import DiskCache, StoredKernel, write_kernel
 from xdsl_core.runtime.compiled import CompiledKernel
 from xdsl_core.runtime.effects import Effects, memory_effects
@@ -185,6 +185,9 @@ def _stable(spec: ArgumentSpec) -> str | None:
             return f"{dtype.name}{'/16' if divisible else ''}"
         case Constant(value):
             return stable_constant(value)
+        case CompositeSpec(kind, parts):
+            texts = [_stable(part) for part in parts]
+            return None if None in texts else f"{kind}({', '.join(map(str, texts))})"
 
 
 def stable_constant(value: Any) -> str | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xdsl_core.backend import Argument, Artifact, BackendHandle, Executable, Grid, Launch, Options, Profile
-from xdsl_core.frontend.specs import ArgumentSpec, Constant
+from xdsl_core.frontend.specs import ArgumentSpec, Leaf, leaves
 from xdsl_core.target import TargetDescription
 
 if TYPE_CHECKING:
@@ -41,8 +41,19 @@ class CompiledKernel:
         return f"<CompiledKernel {self.name} for {self.target.target}>"
 
     @cached_property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """What is passed at run time."""
+        return leaves(self.specs)
+
+    @property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(name for name, spec in self.specs.items() if not isinstance(spec, Constant))
+        """The names of what is passed at run time; a tuple or a descriptor has one for each part."""
+        return tuple(leaf.name for leaf in self.leaves)
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The kernel's parameters through which, or through a part of which, it stores."""
+        return frozenset(leaf.parameter for leaf in self.leaves if leaf.name in self.effects.written)
 
     @cached_property
     def stages(self) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec
 from xdsl_core.runtime.binder import convert, make_launch, other
 from xdsl_core.runtime.compile import Request, compile_request
 from xdsl_core.runtime.compiled import CompiledKernel
+from xdsl_core.runtime.composites import picker, walk
 from xdsl_core.runtime.grid import ArgumentError, call_grid, three_extents
 from xdsl_core.runtime.launchable import Launchable
 from xdsl_core.runtime.pointers import adapter_of
@@ -63,26 +64,38 @@ class Entry:
         self.rules = rules
         self.direct = kernel.executable.direct
         self.watchers = kernel.backend.launch_watchers
-        self.outputs = tuple(i for i, rule in enumerate(rules) if rule.name in kernel.effects.written)
+        self.outputs = tuple(i for i, rule in enumerate(rules) if rule.name in kernel.written)
         free = [rule.name for rule in rules if not rule.constexpr]
-        places = [free.index(name) for name in kernel.parameters]
-        self.pick = None if len(places) == len(free) else _picker(places)
-        self.objects = _picker(self._object_places(free)) if kernel.executable.takes_objects else None
+        places = [free.index(leaf.parameter) for leaf in kernel.leaves]
+        self.pick = None if places == list(range(len(free))) else self._picker(places)
+        self.objects = self._picker(self._object_places(free)) if kernel.executable.takes_objects else None
+
+    def _picker(self, places: list[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        """What takes the leaves out of a tuple that holds their parameters at `places`."""
+        composite = any(leaf.path for leaf in self.kernel.leaves)
+        return picker(self.kernel.leaves, places) if composite else _picker(places)
 
     def _object_places(self, free: list[str]) -> list[int]:
         """Arrays as the caller passed them, numbers as they were converted."""
-        names, specs = [rule.name for rule in self.rules], self.kernel.specs
+        names = [rule.name for rule in self.rules]
         return [
-            names.index(name) if isinstance(specs[name], PointerSpec) else len(names) + free.index(name)
-            for name in self.kernel.parameters
+            names.index(leaf.parameter)
+            if isinstance(leaf.spec, PointerSpec)
+            else len(names) + free.index(leaf.parameter)
+            for leaf in self.kernel.leaves
         ]
 
     def require_writable(self, value: Any, index: int) -> None:
-        """ArgumentError X0508 if the array must not be written."""
+        """ArgumentError X0508 if an argument that is stored through must not be written."""
+        name, written = self.rules[index].name, self.kernel.effects.written
+        for leaf in self.kernel.leaves:
+            if leaf.parameter == name and leaf.name in written:
+                self._require_array(walk(value, leaf.path), name)
+
+    def _require_array(self, value: Any, name: str) -> None:
         adapter = adapter_of(type(value))
         if adapter is None or adapter.always_writable or adapter.full(value, "").writable:
             return
-        name = self.rules[index].name
         problem = error(
             "X0508",
             f"{self.kernel.name} writes to argument {name!r}, which is read-only",
@@ -93,7 +106,11 @@ class Entry:
     def arguments(self, values: Sequence[Any]) -> tuple[Argument, ...]:
         """The arguments as hooks take them."""
         by_name = {rule.name: (value, rule) for value, rule in zip(values, self.rules, strict=True)}
-        return tuple(_argument(*by_name[name]) for name in self.kernel.parameters)
+        found = []
+        for leaf in self.kernel.leaves:
+            value, rule = by_name[leaf.parameter]
+            found.append(_argument(walk(value, leaf.path), rule))
+        return tuple(found)
 
     def observed(self, grid: Grid, values: Sequence[Any]) -> CompiledKernel:
         """A launch through the backend's hooks."""

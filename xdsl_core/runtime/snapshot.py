@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from xdsl_core.runtime.composites import parts_of_argument
 from xdsl_core.runtime.pointers import adapter_of
 
 
 def snapshot(value: Any) -> Callable[[], None] | None:
     """A function that puts the present contents back; None for no array, or one of unknown size."""
+    parts = parts_of_argument(value)
+    if parts is not None:
+        restores = [restore for restore in map(snapshot, parts) if restore is not None]
+        return lambda: _run_all(restores)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         kept = value.detach().clone()
@@ -41,6 +46,11 @@ def set_to_zero(value: Any) -> None:
     elif (adapter := adapter_of(type(value))) is not None:
         pointer = adapter.full(value, "")
         ctypes.memset(pointer.storage_address, 0, max(0, pointer.storage_bytes))
+
+
+def _run_all(restores: Iterable[Callable[[], None]]) -> None:
+    for restore in restores:
+        restore()
 
 
 def _copy_tensor(target: Any, source: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from xdsl_core import dtypes
 from xdsl_core.diagnostics import Diagnostic, error
 from xdsl_core.dtypes import DType
 from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec, ScalarSpec
-from xdsl_core.language.values import unwrap
+from xdsl_core.language.types import dtype
+from xdsl_core.language.values import constexpr, unwrap
+from xdsl_core.runtime.composites import composite_spec, parts_of_argument
 from xdsl_core.runtime.grid import ArgumentError
 from xdsl_core.runtime.pointers import Rejected, adapter_of, named_dtype
 
@@ -46,13 +49,15 @@ def spec_of(value: Any, rule: ParameterRule) -> ArgumentSpec:
     """What the kernel is compiled for when `value` is passed; ArgumentError X0503 to X0510."""
     if value is MISSING:
         raise ArgumentError(_missing(rule))
-    value = unwrap(value)
-    if rule.constexpr:
-        return Constant(_hashable(value, rule))
+    if rule.constexpr or isinstance(value, constexpr):
+        return Constant(_hashable(unwrap(value), rule))
     if rule.dtype is not None and value is not None:
         return _annotated(value, rule, rule.dtype)
-    if value is None or isinstance(value, DType) or hasattr(value, "dependency_key"):
+    if value is None or isinstance(value, (DType, dtype)) or hasattr(value, "dependency_key"):
         return Constant(value)
+    parts = parts_of_argument(value)
+    if parts is not None:
+        return composite_spec(value, parts, lambda part: spec_of(part, rule), partial(_sized, rule))
     if isinstance(value, (bool, np.bool_)):
         return ScalarSpec(dtypes.i1)
     if isinstance(value, (int, np.integer)):
@@ -114,6 +119,14 @@ def _integer(value: int, rule: ParameterRule) -> ArgumentSpec:
     dtype = next((dtype for dtype in _INTEGERS if dtype.lowest <= value <= dtype.highest), None)
     if dtype is None:
         raise ArgumentError(_out_of_range(value, rule, "-2**63 to 2**64 - 1"))
+    return ScalarSpec(dtype, _divisible(value, rule))
+
+
+def _sized(rule: ParameterRule, value: int, bits: int) -> ScalarSpec:
+    """An extent (32 bits) or a stride (64 bits) of a descriptor."""
+    dtype = dtypes.i32 if bits == 32 else dtypes.i64
+    if not dtype.lowest <= value <= dtype.highest:
+        raise ArgumentError(_out_of_range(value, rule, f"{dtype.lowest} to {dtype.highest} ({dtype})"))
     return ScalarSpec(dtype, _divisible(value, rule))
 
 

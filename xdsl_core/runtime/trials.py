@@ -41,7 +41,8 @@ class Trials:
         kernels = {config: self._compiled(config) for config in configs}
         effects = [kernel.effects for kernel in kernels.values() if kernel is not None]
         self._warn(effects)
-        written = frozenset().union(*(one.written for one in effects), self._settings.reset_to_zero)
+        stored = [kernel.written for kernel in kernels.values() if kernel is not None]
+        written = frozenset().union(*stored, self._settings.reset_to_zero)
         saved = {name: snapshot(self._named.get(name)) for name in written | {*self._settings.restore_value}}
         restores = {name: restore for name, restore in saved.items() if restore is not None}
         each_run = [restores[name] for name in self._settings.restore_value if name in restores]

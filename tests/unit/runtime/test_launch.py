@@ -70,7 +70,7 @@ def test_second_launch_compiles_nothing(backend: ClosureBackend) -> None:
         (np.int16(7), ScalarSpec(dtypes.i32)),
         (np.float64(7), ScalarSpec(dtypes.f32)),
         (np.bool_(1), ScalarSpec(dtypes.i1)),
-        (constexpr(5), ScalarSpec(dtypes.i32)),
+        (constexpr(5), Constant(5)),
         (None, Constant(None)),
     ],
     ids=repr,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from xdsl_core import ops
+from xdsl_core import dtypes, ops
 from xdsl_core.diagnostics import CompilationError, error
 from xdsl_core.frontend.python.compile_time import normal
 from xdsl_core.frontend.python.dispatch import execute
@@ -15,8 +15,17 @@ from xdsl_core.frontend.python.frame import Frame
 from xdsl_core.frontend.python.functions import new_frame, result_of
 from xdsl_core.frontend.python.problems import AlreadyReported, Broken, Problems, TooMany
 from xdsl_core.frontend.python.source import MISSING, JitSource
-from xdsl_core.frontend.specs import ArgumentSpec, Constant, PointerSpec
+from xdsl_core.frontend.specs import (
+    ArgumentSpec,
+    CompositeSpec,
+    Constant,
+    DescriptorKind,
+    PointerSpec,
+    ScalarSpec,
+    leaves,
+)
 from xdsl_core.ir import Builder, Function, Module, PointerType, ScalarType, Type
+from xdsl_core.language.semantics.conversion import constant
 from xdsl_core.language.values import tensor
 
 
@@ -28,23 +37,18 @@ def build_module(source: JitSource, arguments: Mapping[str, ArgumentSpec], *, de
     mistakes.
     """
     specs = _specs(source, arguments)
-    passed = {name: spec for name, spec in specs.items() if not isinstance(spec, Constant)}
+    passed = leaves(specs)
     function = Function(
         source.name,
-        [(name, _type(spec)) for name, spec in passed.items()],
-        parameter_attributes=[
-            {"divisible_by": 16} if spec.divisible_by_16 else {} for spec in passed.values()
-        ],
+        [(leaf.name, _type(leaf.spec)) for leaf in passed],
+        parameter_attributes=[{"divisible_by": 16} if leaf.spec.divisible_by_16 else {} for leaf in passed],
         location=source.locate(source.tree),
     )
     builder = Builder(function.block, location=function.location)
     problems = Problems()
     frame = new_frame(source, builder, problems, debug=debug)
-    values = dict(zip(passed, map(tensor, function.parameters), strict=True))
-    frame.variables = {
-        name: normal(_plain(spec.value)) if isinstance(spec, Constant) else values[name]
-        for name, spec in specs.items()
-    }
+    values = iter([tensor(parameter) for parameter in function.parameters])
+    frame.variables = {name: _value(frame, spec, values) for name, spec in specs.items()}
     _run(frame)
     problem = problems.error()
     if problem is not None:
@@ -102,8 +106,23 @@ def _specs(source: JitSource, arguments: Mapping[str, ArgumentSpec]) -> dict[str
     return found
 
 
-def _type(spec: ArgumentSpec) -> Type:
-    assert not isinstance(spec, Constant)
+def _value(frame: Frame, spec: ArgumentSpec, values: Iterator[tensor]) -> Any:
+    """What a parameter stands for, from the values of the function's parameters in order."""
+    if isinstance(spec, Constant):
+        return normal(_plain(spec.value))
+    if isinstance(spec, CompositeSpec):
+        return spec.kind.make([_part(frame, spec, part, values) for part in spec.parts])
+    return next(values)
+
+
+def _part(frame: Frame, whole: CompositeSpec, spec: ArgumentSpec, values: Iterator[tensor]) -> Any:
+    value = _value(frame, spec, values)
+    # the parts of a descriptor are tensors, also where they are known
+    known = isinstance(whole.kind, DescriptorKind) and isinstance(spec, Constant)
+    return constant(frame.context, value, dtypes.i64) if known else value
+
+
+def _type(spec: PointerSpec | ScalarSpec) -> Type:
     return PointerType(spec.element) if isinstance(spec, PointerSpec) else ScalarType(spec.dtype)
 
 

@@ -8,7 +8,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from types import FunctionType
 from typing import Any
 
@@ -19,6 +19,7 @@ from xdsl_core.frontend.python.dispatch import evaluate
 from xdsl_core.frontend.python.frame import Frame, callable_of_c
 from xdsl_core.frontend.python.functions import inline
 from xdsl_core.frontend.python.source import source_of
+from xdsl_core.language.aggregate import construct, is_aggregate
 from xdsl_core.language.builtin import Builtin, ConstexprFunction, Standard, bind
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics.arithmetic import extremum
@@ -83,17 +84,28 @@ def call(frame: Frame, function: Any, args: Sequence[Any], kwargs: Mapping[str, 
     """The result of calling something a kernel can name."""
     if isinstance(function, Member):
         function, args = function.function, [function.owner, *args]
+        if isinstance(function, ConstexprFunction):
+            # it may ask the tensors among the fields for their types
+            return compile_time.run(f"{function.__name__}(...)", function, args, kwargs)
     if isinstance(function, Builtin):
         return function.apply(frame.context, args, kwargs)
     source = source_of(function)
     if source is not None:
         return inline(frame, source, args, kwargs, library=isinstance(function, Standard))
+    if isinstance(function, type) and (is_aggregate(function) or hasattr(function, "_fields")):
+        return _instance(function, args, kwargs)
     special = _special().get(function) if callable_of_c(function) else None
     if special is not None:
         return special.call(frame, args, kwargs)
     if not any(map(holds_tensor, (*args, *kwargs.values()))):
         return _call_python(function, args, kwargs)
     raise _not_callable(function, (*args, *kwargs.values()))
+
+
+def _instance(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A named tuple or an instance of an aggregate, of tensors and compile-time values."""
+    make = partial(construct, kind, args, kwargs) if is_aggregate(kind) else partial(kind, *args, **kwargs)
+    return compile_time.run(f"{kind.__name__}(...)", make)
 
 
 def _call_python(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

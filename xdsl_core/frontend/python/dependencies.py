@@ -7,10 +7,11 @@ import hashlib
 import inspect
 from collections.abc import Iterator
 from enum import Enum
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from xdsl_core.frontend.python.source import MISSING, JitSource, source_behind, source_of
+from xdsl_core.language.aggregate import is_aggregate
 from xdsl_core.language.builtin import Builtin, ConstexprFunction
 from xdsl_core.language.types import dtype
 from xdsl_core.language.values import constexpr, unwrap
@@ -58,8 +59,7 @@ def _collect(source: JitSource, seen: set[int], found: list[tuple[JitSource, tup
     seen.add(id(source))
     for path in _paths(source):
         found.append((source, path))
-        reached = _reached(_value((source, path)))
-        if reached is not None:
+        for reached in _reached(_value((source, path))):
             _collect(reached, seen, found)
 
 
@@ -117,16 +117,31 @@ def _parts(source: JitSource, seen: set[int]) -> Iterator[str]:
     for path in _paths(source):
         value = _value((source, path))
         reached = _reached(value)
-        if reached is not None:
+        if reached:
             yield ".".join(path)
-            yield from _parts(reached, seen)
+            for function in reached:
+                yield from _parts(function, seen)
         elif not isinstance(value, ModuleType | type) and value is not MISSING:
             yield f"{'.'.join(path)}={_describe(value)}"
 
 
-def _reached(value: Any) -> JitSource | None:
-    """The function whose text matters to whoever names this value."""
-    return source_behind(value) if isinstance(value, ConstexprFunction) else source_of(value)
+def _reached(value: Any) -> tuple[JitSource, ...]:
+    """The functions whose text matters to whoever names this value."""
+    if isinstance(value, ConstexprFunction):
+        return (source_behind(value),)
+    if is_aggregate(value):
+        members = (getattr(value, name) for name in sorted(dir(value)) if not name.startswith("__"))
+        return tuple(source for member in members for source in _of_member(member))
+    source = source_of(value)
+    return () if source is None else (source,)
+
+
+def _of_member(member: Any) -> tuple[JitSource, ...]:
+    """The text of a method or of the constructor of an aggregate."""
+    if isinstance(member, FunctionType):
+        own = member.__module__.partition(".")[0] == __name__.partition(".")[0]
+        return () if own else (JitSource(member),)
+    return _reached(member) if not isinstance(member, type) else ()
 
 
 def _describe(value: Any) -> str:

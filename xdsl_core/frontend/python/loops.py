@@ -286,10 +286,18 @@ def _last_values(
         if isinstance(now, bool | int | float):
             now = to_tensor(frame.context, now)
         found[name] = flatten(now)
-        if [one.handle.type for one in found[name]] != [one.handle.type for one in own]:
+        if not _same_form(now, found[name], initial, own):
             _report_changed_type(frame, node, name, carried, now)
             found[name] = own
     return found
+
+
+def _same_form(now: Any, found: Sequence[tensor], initial: Any, own: Sequence[tensor]) -> bool:
+    """Whether two values differ in nothing but their tensors, which are of the same types."""
+    if [one.handle.type for one in found] != [one.handle.type for one in own]:
+        return False
+    handles = [one.handle for one in own]
+    return same(rebuild(now, iter(handles)), rebuild(initial, iter(handles)))
 
 
 def _is_read(value: Value) -> bool:

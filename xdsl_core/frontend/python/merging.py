@@ -60,18 +60,29 @@ def same(left: Any, right: Any) -> bool:
     return left is right or (type(left) is type(right) and bool(left == right))
 
 
-def agree(left: Any, right: Any, left_side: Side, right_side: Side) -> tuple[Any, Any]:
-    """Both values in one form; numbers that differ become constants. Differ where that is impossible."""
+def agree(
+    left: Any, right: Any, left_side: Side, right_side: Side, *, fixed: bool = False
+) -> tuple[Any, Any]:
+    """Both values in one form; numbers that differ become constants. Differ where that is impossible.
+
+    `fixed` says that numbers must be equal, as they must in composite values.
+    """
     if same(left, right):
         return left, right
     lefts, rights = parts_of(left), parts_of(right)
     if lefts is not None and rights is not None:
         if type(left) is not type(right) or len(lefts) != len(rights):
             raise Differ
-        pairs = [agree(one, two, left_side, right_side) for one, two in zip(lefts, rights, strict=True)]
+        fixed = fixed or isinstance(left, Composite)
+        pairs = [
+            agree(one, two, left_side, right_side, fixed=fixed)
+            for one, two in zip(lefts, rights, strict=True)
+        ]
         return with_parts(left, [one for one, _ in pairs]), with_parts(right, [two for _, two in pairs])
     numbers = (tensor, bool, int, float)
     if not isinstance(left, numbers) or not isinstance(right, numbers):
+        raise Differ
+    if fixed and not (isinstance(left, tensor) and isinstance(right, tensor)):
         raise Differ
     one, two = left_side.tensor(left), right_side.tensor(right)
     if one.handle.type != two.handle.type:
