@@ -111,7 +111,7 @@ def compare(got: Array, expected: Array | Tracked) -> tuple[Array, Array]:
     """What was expected, and the error of every element in budgets."""
     if not isinstance(expected, Tracked):
         assert got.dtype == expected.dtype, (got.dtype, expected.dtype)
-        return expected, distance(got, expected, np.zeros(expected.shape), free_sign=True)
+        return expected, distance(got, expected, np.zeros(expected.shape), free_sign=False)
     allowed = expected.error + half_ulp(expected.value, got.dtype)
     return expected.value, distance(got, expected.value, allowed, free_sign=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +15,6 @@ from xdsl_core.opdef.sampling import sample_operands, sample_regions
 
 Array = Any  # numpy.ndarray
 
-# An op whose docstring frees the sign of zero says so in one of these ways.
-_FREE_SIGN = re.compile(r"sign of (a )?zero|zeros of both signs", re.IGNORECASE)
 # The interpreter computes in float64 itself: its own error there, in units of the last place.
 _ORACLE_ULPS = 1.6
 
@@ -45,25 +42,23 @@ def is_float(array: Array) -> bool:
     return array.dtype.kind not in "biu"
 
 
-def frees_sign_of_zero(definition: OpDef) -> bool:
-    """True if the op's docstring leaves the sign of zero open."""
-    return bool(_FREE_SIGN.search(" ".join(definition.doc.split())))
-
-
 def distance(got: Array, expected: Array, allowed: Array, *, free_sign: bool) -> Array:
     """The error of every element in budgets: 0 where equal, infinite where nothing would be close enough.
 
-    `allowed` is the budget by element; where it is 0 only the expected value will do. NaN matches NaN.
+    `allowed` is the budget by element; where it is 0 only the expected value will do. NaN matches NaN. Unless
+    `free_sign`, a zero of the wrong sign is wrong whatever the budget.
     """
     if not is_float(expected):
         return np.where(got == expected, 0.0, np.inf)
     with np.errstate(all="ignore"):
         found, wanted = got.astype(np.float64), expected.astype(np.float64)
         same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
-        if not free_sign:
-            same &= (np.signbit(found) == np.signbit(wanted)) | np.isnan(wanted)
+        wrong_sign = (found == 0) & (wanted == 0) & (np.signbit(found) != np.signbit(wanted))
         errors = np.abs(found - wanted) / allowed
     errors = np.where(np.isnan(errors), np.inf, errors)
+    if not free_sign:
+        same &= ~wrong_sign
+        errors = np.where(wrong_sign, np.inf, errors)
     return np.where(same, 0.0, errors)
 
 

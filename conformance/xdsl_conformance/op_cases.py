@@ -15,7 +15,6 @@ from xdsl_conformance.numerics import (
     Mismatch,
     allowed_error,
     distance,
-    frees_sign_of_zero,
     is_float,
     worst,
 )
@@ -165,7 +164,7 @@ def _errors(
     definition: OpDef, sample: Sample, case: SampleCase, got: dict[str, Array], expected: dict[str, Array]
 ) -> Iterator[tuple[str, Array]]:
     """Each result's name, and the error of its elements in budgets."""
-    free_sign = frees_sign_of_zero(definition)
+    free_sign = definition.sign_of_zero_is_free
     for name in case.outputs:
         magnitudes = _magnitudes(case, name) if isinstance(definition.budget, Contraction) else None
         allowed = allowed_error(definition, sample, expected[name], magnitudes)

@@ -199,6 +199,10 @@ MUTANTS = {
         "a product is never minus zero", ("text/signs_of_zero",),
         changed_result("tile.mul", of_f32, lambda b, v: b.value(ops.Add, v, constant(b, 0.0, v))),
     ),
+    "minus_zero_lost_in_functions": Mutant(
+        "tanh is never minus zero", ("special/tile.tanh/values.f32.*",),
+        changed_result("tile.tanh", of_f32, lambda b, v: b.value(ops.Add, v, constant(b, 0.0, v))),
+    ),
     "saturating_sums": Mutant(
         "sums of 8-bit integers saturate", ("text/wrap_around_i8",),
         changed_result("tile.add", lambda op: dtype_of(op.results[0].type) is dtypes.i8, saturating_sum),

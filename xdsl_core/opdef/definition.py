@@ -30,7 +30,10 @@ from xdsl_core.opdef.rules import evaluate
 
 @dataclass(frozen=True)
 class OpDef:
-    """Everything there is to know about an op except how a backend lowers it."""
+    """Everything there is to know about an op except how a backend lowers it.
+
+    `sign_of_zero_is_free` allows a backend a zero of either sign where the result is zero; else it is exact.
+    """
 
     name: str
     since: str
@@ -48,6 +51,7 @@ class OpDef:
     error_samples: tuple[ErrorSample, ...] = field(repr=False)
     budget: Budget = field(default_factory=NoBudget)
     undefined: Callable[..., Any] | None = field(default=None, repr=False)
+    sign_of_zero_is_free: bool = False
 
     def __post_init__(self) -> None:
         operand_schema = tuple(OperandSchema(n, f.optional, f.variadic) for n, f in self.operands.items())
@@ -243,6 +247,7 @@ def op(name: str, *, since: str, profile: str, traits: Sequence[Trait] = ()) -> 
             error_samples=tuple(parts.get("error_samples", ())),
             budget=parts.get("budget", NoBudget()),
             undefined=_optional(parts, "undefined_lanes"),
+            sign_of_zero_is_free=bool(parts.get("sign_of_zero_is_free", False)),
         )
         require_whole(definition)
         return definition

@@ -63,7 +63,11 @@ def document_op(definition: OpDef) -> str:
                 for rule in definition.constraints
             )
         )
-    parts += [f"Error budget: {definition.budget}.", f"Samples: {', '.join(_sample_texts(definition))}."]
+    free = " The sign of a zero is free." if definition.sign_of_zero_is_free else ""
+    parts += [
+        f"Error budget: {definition.budget}.{free}",
+        f"Samples: {', '.join(_sample_texts(definition))}.",
+    ]
     return "\n\n".join(parts)
 
 

@@ -174,6 +174,8 @@ class Min(_Extreme):
     either one.
     """
 
+    sign_of_zero_is_free = True
+
     @reference
     def _compute(lhs: Any, rhs: Any, propagate_nan: bool) -> Any:
         return np.minimum(lhs, rhs) if propagate_nan else np.fmin(lhs, rhs)
@@ -184,6 +186,8 @@ class Max(_Extreme):
     """The larger number. Of a number and NaN the number, unless `propagate_nan`; of zeros of both signs
     either one.
     """
+
+    sign_of_zero_is_free = True
 
     @reference
     def _compute(lhs: Any, rhs: Any, propagate_nan: bool) -> Any:
@@ -198,6 +202,7 @@ class Clamp:
     or a bound is NaN. Of zeros of both signs either one may be the result.
     """
 
+    sign_of_zero_is_free = True
     operand, low, high = (
         operand(Float, doc="the number, a scalar or a tile"),
         operand(Float, doc="lower bound, of the same type"),

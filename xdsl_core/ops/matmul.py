@@ -66,6 +66,7 @@ class Dot:
     "tf32x3" allows splitting them into three such terms. Any extent from 1 on is meaningful.
     """
 
+    sign_of_zero_is_free = True
     lhs = operand(tile(FACTOR), rank=(2, 3), doc="M x K, or batch x M x K")
     rhs = operand(tile(FACTOR), rank=(2, 3), doc="K x N, or batch x K x N")
     accumulator = operand(

@@ -93,6 +93,7 @@ class ReduceSum(_Reduction):
     The sign of a zero sum is free.
     """
 
+    sign_of_zero_is_free = True
     samples = (*_uses(*_INTEGER_USES), *_uses(*_FLOAT_USES, data=within(-1, 2)))
     budget = Contraction(over="source.shape[axis]")
 
@@ -135,6 +136,8 @@ class ReduceMax(_ExtremeReduction):
     zero is free.
     """
 
+    sign_of_zero_is_free = True
+
     @reference
     def _compute(source: Any, axis: int, propagate_nan: bool) -> Any:
         return (np.maximum if propagate_nan else np.fmax).reduce(source, axis=axis)
@@ -145,6 +148,8 @@ class ReduceMin(_ExtremeReduction):
     """The smallest number along an axis. NaN is skipped unless all are NaN, or `propagate_nan`; the sign of
     zero is free.
     """
+
+    sign_of_zero_is_free = True
 
     @reference
     def _compute(source: Any, axis: int, propagate_nan: bool) -> Any:
@@ -223,7 +228,8 @@ def _winner(source: Any, axis: int, best: Any) -> tuple[Any, Any]:
 class ArgMax(_ArgumentReduction):
     """The largest element along an axis and its index. NaN never wins unless all are NaN; then index 0 does.
 
-    -0.0 and 0.0 are equal. Without `tie_break_left` any of the winners' indices may be the result.
+    -0.0 and 0.0 are equal. Without `tie_break_left` any of the winners' indices may be the result, as on
+    Triton's GPUs; the reference takes the lowest then too.
     """
 
     @reference
@@ -235,7 +241,8 @@ class ArgMax(_ArgumentReduction):
 class ArgMin(_ArgumentReduction):
     """The smallest element along an axis and its index. NaN never wins unless all are NaN; then index 0 does.
 
-    -0.0 and 0.0 are equal. Without `tie_break_left` any of the winners' indices may be the result.
+    -0.0 and 0.0 are equal. Without `tie_break_left` any of the winners' indices may be the result, as on
+    Triton's GPUs; the reference takes the lowest then too.
     """
 
     @reference

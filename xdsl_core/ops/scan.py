@@ -92,6 +92,7 @@ class CumSum(_Cumulative):
     The sign of a zero sum is free.
     """
 
+    sign_of_zero_is_free = True
     samples = _uses(-1, 2)
 
     @reference
