@@ -9,25 +9,31 @@ import pytest
 
 from xdsl_core.backend import Available, default_registry, option_types
 from xdsl_core.diagnostics import CompilationError
+from xdsl_core.target import Target
 
 # These claim all of the language: a refusal of theirs is a failure.
 COMPLETE = ("reference", "cpu_c")
 # A backend joins when it is meant to pass every case that it does not refuse.
-IN_TREE = ("reference", "cpu_c", "gpu_triton")
+IN_TREE = ("reference", "cpu_c", "dsa_sim:ascend910b2", "dsa_sim:toy", "gpu_triton")
 
 Run = Callable[..., Any]
-# What a backend answers to an op, a dtype or a shape that it does not claim to do right.
-REFUSALS = ("X0610", "X0611", "X0612", "X0732")
+# What a backend answers to an op, a dtype or a shape that it does not claim, or to tiles that are too large.
+REFUSALS = ("X0610", "X0611", "X0612", "X0710", "X0732")
 
 
 def installed(name: str) -> Any:
-    """A backend as a parameter of tests; skipped, with the reason, where it cannot run."""
-    found = default_registry().get(name).availability()
+    """A backend or target as a parameter of tests; skipped, with the reason, where it cannot run."""
+    found = default_registry().resolve(name)[0].availability()
     reason = "" if isinstance(found, Available) else f"{found.reason}; {found.fix}"
     return pytest.param(name, marks=pytest.mark.skipif(bool(reason), reason=reason))
 
 
-@pytest.fixture(params=[installed(name) for name in IN_TREE if name in default_registry().names()])
+def is_there(name: str) -> bool:
+    """Whether the backend of a target is installed."""
+    return Target.parse(name).backend in default_registry().names()
+
+
+@pytest.fixture(params=[installed(name) for name in IN_TREE if is_there(name)])
 def backend(request: pytest.FixtureRequest) -> str:
     """The name of an in-tree backend."""
     name: str = request.param
@@ -37,7 +43,8 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def run(backend: str) -> Run:
     """Launches a kernel on `backend`; where a backend can watch for undefined values and races, it does."""
-    watched = {"check": True} if "check" in option_types(default_registry().get(backend).info.options) else {}
+    options = option_types(default_registry().resolve(backend)[0].info.options)
+    watched = {"check": True} if "check" in options else {}
 
     def launch(kernel: Any, *args: Any, grid: Sequence[int] = (1,), **meta: Any) -> Any:
         try:
