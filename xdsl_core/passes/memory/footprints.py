@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from xdsl_core.ir import Block, BufferType, Function, Op, Trait, Value
 from xdsl_core.ops import Load, Store
-from xdsl_core.ops.buffer import Allocate, Select, View, Window
+from xdsl_core.ops.buffer import Allocate, Assert, Select, View, Window
 from xdsl_core.passes.memory.layouts import bytes_of_buffer
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.plan_memory import aligned
@@ -142,10 +142,13 @@ class Footprints:
 
     def _add_indirect(self, op: Op, footprint: Footprint) -> None:
         """Single elements of global memory, which may be any."""
+        anywhere = Extent(self.machine.global_space)
+        if op.definition is Assert:
+            # where it fails, stores before it have happened, and those after it have not
+            footprint.reads.add(anywhere)
         names = [schema.name for schema in op.definition.operand_schema]
         if "addresses" not in names:
             return
-        anywhere = Extent(self.machine.global_space)
         footprint.reads.add(anywhere)
         if names.index("addresses") == 0 or op.has(Trait.ATOMIC):
             footprint.writes.add(anywhere)

@@ -46,7 +46,7 @@ def view_region(
             space, offset + start * source.element.bytes, source.element, tuple(shape), tuple(strides)
         )
     columns = source.shape[1]
-    transposed = tuple(strides) == (1, columns) and columns != 1
+    transposed = tuple(strides) == (1, columns) and (columns != 1 or shape[1] > 1)
     corner = divmod(start, columns)
     extents = (shape[1], shape[0]) if transposed else (shape[0], shape[1])
     region = _blocked(source, blocks, space, offset, corner, extents, any_row=any_row)
