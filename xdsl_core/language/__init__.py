@@ -2,7 +2,7 @@
 
 from builtins import tuple
 
-from xdsl_core.language import math
+from xdsl_core.language import math, target_info
 from xdsl_core.language.aggregate import aggregate, aggregate_replace
 from xdsl_core.language.atomic import (
     atomic_add,
@@ -242,6 +242,7 @@ __all__ = [
     "builtin",
     "standard",
     "constexpr_function",
+    "target_info",
     "aggregate",
     "aggregate_replace",
     "dtype",

@@ -20,6 +20,13 @@ def run(
     backend: Annotated[
         str, typer.Option("--backend", "-b", help="backend:target; the default is XDSL_BACKEND's.")
     ] = "",
+    as_triton: Annotated[
+        bool, typer.Option("--as-triton", help="Answer the script's `import triton` with this package.")
+    ] = False,
+    device: Annotated[
+        str, typer.Option(help="What a Triton script is told it runs on: cuda, or cpu.")
+    ] = "cuda",
+    benchmarks: Annotated[bool, typer.Option(help="Whether perf reports of a Triton script measure.")] = True,
 ) -> None:
     """Run a Python script whose kernels go to a backend."""
     if not Path(script).is_file():
@@ -28,6 +35,10 @@ def run(
         handle, _ = default_registry().resolve(backend)
         handle.require_available()
         os.environ["XDSL_BACKEND"] = backend
+    if as_triton:
+        from xdsl_core.triton_compat import activate
+
+        activate(benchmarks=benchmarks, device=device)
     sys.argv = [script, *context.args]
     sys.path.insert(0, str(Path(script).resolve().parent))
     runpy.run_path(script, run_name="__main__")

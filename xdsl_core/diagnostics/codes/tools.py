@@ -152,4 +152,28 @@ the kernel's name.
     xdslc build FILE:KERNEL --name row_softmax -o lib/
 """,
     ),
+    "X0830": (
+        "Stock Triton is imported already",
+        """
+`import triton` can be answered with this package's module tree only in a process that has not imported stock
+Triton before; two packages of one name cannot be mixed.
+
+    xdslc run --as-triton script.py        # right: nothing has been imported yet
+""",
+    ),
+    "X0831": (
+        "A module of Triton has no counterpart here",
+        """
+`import triton` is answered with the public modules: the language, the launch, autotune, testing. Parts of stock
+Triton's compilers (`triton._C`, `triton.backends.nvidia`) are not among them: a script that needs them needs stock
+Triton.
+""",
+    ),
+    "X0832": (
+        "A name of Triton has no counterpart here",
+        """
+The module is answered by this package, which has no such name. If the name is part of Triton's public interface,
+this is a gap to report; if it is internal, the script needs stock Triton.
+""",
+    ),
 }

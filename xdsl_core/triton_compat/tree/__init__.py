@@ -1,0 +1,1 @@
+"""The modules that answer for Triton's; `finder.MODULES` says which for which."""
