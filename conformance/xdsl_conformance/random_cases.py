@@ -38,7 +38,7 @@ class Kind:
 
 KINDS = {
     "memory": Kind(access.access_program, access.arguments, (1, 1, 1), 80, 20),
-    "values": Kind(exact.exact_program, exact.arguments, (2, 1, 1), 80, 20),
+    "values": Kind(exact.exact_program, exact.arguments, (exact.PROGRAMS, 1, 1), 80, 20),
 }
 
 

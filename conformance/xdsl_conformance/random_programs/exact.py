@@ -7,16 +7,34 @@ integers. What depends on the sign of a zero that the language leaves open is le
 from __future__ import annotations
 
 from xdsl_conformance.random_programs.choices import Choices
-from xdsl_conformance.random_programs.writer import Writer, arguments, finished
+from xdsl_conformance.random_programs.writer import I32, LENGTH, OUTPUT, Writer, arguments, finished
 from xdsl_core import ops
 from xdsl_core.ir import Module
 from xdsl_core.ir.types import dtype_of
 
-__all__ = ["ExactWriter", "arguments", "exact_program"]
+__all__ = ["PROGRAMS", "ExactWriter", "arguments", "exact_program"]
+
+# How many programs run it.
+PROGRAMS = 2
 
 
 class ExactWriter(Writer):
-    """Writes no op whose result may be rounded in more than one way."""
+    """Writes no op whose result may be rounded in more than one way.
+
+    Two programs have the memory they write for themselves: otherwise it would be open who writes last.
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices)
+        self.room = OUTPUT // PROGRAMS
+        program = self.builder.value(ops.ProgramId, axis=0)
+        for name, parameter in self.parameters.items():
+            if name == "memory" or name.startswith("out_"):
+                share = (LENGTH if name == "memory" else OUTPUT) // PROGRAMS
+                start = self.builder.value(
+                    ops.Mul, program, self.builder.value(ops.Constant, value=share, type=I32)
+                )
+                self.parameters[name] = self.builder.value(ops.Offset, parameter, start)
 
     def arithmetic(self) -> None:
         value = self.pick(self.pool[-12:])

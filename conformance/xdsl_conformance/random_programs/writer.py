@@ -102,6 +102,7 @@ class Writer:
         self.pool = [self.parameters[name] for name in ("n", "x", "c")]
         self.pool += [self.load("ints", dtypes.i32), self.load("floats", dtypes.f32)]
         self.written = 0
+        self.room = OUTPUT
 
     def pick(self, values: Any) -> Any:
         found = list(values)
@@ -335,7 +336,7 @@ class Writer:
         """Make a value visible: store it to the output of its element type."""
         pointer = self.parameters[f"out_{dtype_of(value.type)}"]
         size = int(np.prod(value.type.shape))
-        if self.written + size > OUTPUT:
+        if self.written + size > self.room:
             return
         base = self.builder.value(Constant, value=self.written, type=I32)
         place = self.builder.value(Offset, pointer, base)
