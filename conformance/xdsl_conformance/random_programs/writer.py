@@ -81,7 +81,12 @@ COMPARISONS = (Eq, Ne, Lt, Le, Gt, Ge)
 
 
 class Writer:
-    """Writes random ops; `pool` holds the values that may be used at the point reached."""
+    """Writes random ops; `pool` holds the values that may be used at the point reached.
+
+    `room` is how many elements of each output it may write.
+    """
+
+    room = OUTPUT
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
@@ -102,7 +107,6 @@ class Writer:
         self.pool = [self.parameters[name] for name in ("n", "x", "c")]
         self.pool += [self.load("ints", dtypes.i32), self.load("floats", dtypes.f32)]
         self.written = 0
-        self.room = OUTPUT
 
     def pick(self, values: Any) -> Any:
         found = list(values)
