@@ -88,6 +88,7 @@ from xdsl_core.language.shape import (
     trans,
     view,
 )
+from xdsl_core.language.slices import extract_slice, insert_slice
 from xdsl_core.language.standard import (
     cdiv,
     flip,
@@ -170,6 +171,8 @@ __all__ = [
     "reshape",
     "trans",
     "view",
+    "extract_slice",
+    "insert_slice",
     "flip",
     "squeeze",
     "unsqueeze",

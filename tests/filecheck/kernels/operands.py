@@ -70,9 +70,10 @@ def reshapes(x):
 @kernel("x: *f32")
 def too_many_errors_stop_at_ten(x):
     i = tl.arange(0, 8)
-    i[0]  # error: X0117: with None and : only
-    i[i]  # error: X0117: with None and : only
-    i[1:3]  # error: X0117: with None and : only
+    i[i]  # error: X0117: a tile is indexed with integers, slices, None and ...
+    i[1.5]  # error: X0117: a tile is indexed with
+    i[tl.load(x) :]  # error: X0117: tl.extract_slice takes offsets of the running kernel
+    i[3:3]  # error: X0161: the slice is empty
     i[:, :]  # error: X0117: 2 indices for a tile of rank 1
     (1, 2)[tl.load(x)]  # error: X0117: must be known when compiling
     tl.store(x + i[None, :], 0.0)

@@ -299,4 +299,14 @@ number 1, known when compiling. A stride that is an argument of the kernel is no
     tl.make_tensor_descriptor(p, [m, n], [stride, 1], [32, 32])     # right
 """,
     ),
+    "X0161": (
+        "The part is not inside the tile",
+        """
+A slice, or a part taken by `tl.extract_slice` or put in by `tl.insert_slice`, has at least one element and lies
+inside the tile. Offsets that are values of the running kernel are not checked: what lies outside reads as 0.
+
+    x[4:4]                                        # error: empty
+    tl.extract_slice(x, (6,), (4,), (1,))         # error for a tile of 8: places 6 to 9
+""",
+    ),
 }

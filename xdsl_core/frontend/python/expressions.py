@@ -14,9 +14,10 @@ from xdsl_core.frontend.python.calls import evaluate_call, member_of, spread
 from xdsl_core.frontend.python.compile_time import holds_tensor, normal
 from xdsl_core.frontend.python.dispatch import evaluate
 from xdsl_core.frontend.python.frame import Frame
+from xdsl_core.ir.types import dtype_of
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics import arithmetic
-from xdsl_core.language.shape import insert_axis
+from xdsl_core.language.slices import subscript
 from xdsl_core.language.values import Composite, tensor, unwrap
 
 # the ast of an operator -> its sign, its meaning on Python values, and on tensors
@@ -245,34 +246,42 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Any:
 
 
 def _index(frame: Frame, node: ast.Subscript, value: tensor, indices: tuple[Any, ...]) -> tensor:
-    """A tile with new axes where the index is None."""
-    result, place, taken = value, 0, 0
-    rest = indices.count(None) + len(value.shape) - (len(indices) - 1)
-    for index in indices:
-        if index is None:
-            result = insert_axis(frame.context, result, place)
-            place += 1
-        elif index == slice(None):
-            place, taken = place + 1, taken + 1
-        elif index is Ellipsis and indices.count(Ellipsis) == 1:
-            place, taken = place + rest, taken + rest
-        else:
-            raise frame.fail(
-                node,
-                "X0117",
-                "a tile can be indexed with None and : only",
-                label=f"{describe(value)}, the index holds {_short(index)}",
-                help="load what is needed through pointers, or pick it: tl.sum(tl.where(offsets == i, x, 0))",
-            )
-    if taken > len(value.shape):
+    """A tile with new axes where the index is None, and parts of it where it is a slice or an integer."""
+    taken = len(indices) - indices.count(None) - indices.count(Ellipsis)
+    rank = len(value.shape)
+    if taken > rank or indices.count(Ellipsis) > 1:
         raise frame.fail(
             node,
             "X0117",
-            f"{taken} indices for a tile of rank {len(value.shape)}",
+            f"{taken} indices for a tile of rank {rank}" if taken > rank else "... stands twice in the index",
             label=describe(value),
-            help="write one : for each axis, and None for each new one",
+            help="write one index for each axis, and None for each new one",
         )
-    return result
+    for index in indices:
+        _check_index(frame, node, value, index)
+    place = indices.index(Ellipsis) if Ellipsis in indices else len(indices)
+    rest = (slice(None),) * (rank - taken)
+    return subscript(frame.context, value, (*indices[:place], *rest, *indices[place + 1 :]))
+
+
+def _check_index(frame: Frame, node: ast.Subscript, value: tensor, index: Any) -> None:
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        if all(part is None or (isinstance(part, int) and not isinstance(part, bool)) for part in parts):
+            return
+        help = "a slice is known when compiling; tl.extract_slice takes offsets of the running kernel"
+    else:
+        scalar = isinstance(index, tensor) and not index.shape and not dtype_of(index.handle.type).is_float
+        if index is None or index is Ellipsis or scalar or type(index) is int:
+            return
+        help = "load what is needed through pointers, or pick it: tl.sum(tl.where(offsets == i, x, 0))"
+    raise frame.fail(
+        node,
+        "X0117",
+        "a tile is indexed with integers, slices, None and ...",
+        label=f"{describe(value)}, the index holds {_short(index)}",
+        help=help,
+    )
 
 
 def _slice(frame: Frame, node: ast.Slice) -> slice:
