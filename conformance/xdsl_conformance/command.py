@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shlex
 import sys
@@ -21,8 +22,8 @@ from xdsl_conformance.report import Entry, Report, difference, read_report, to_j
 from xdsl_conformance.scoreboard import to_badge, to_html, to_junit, to_markdown
 from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Verdict
-from xdsl_conformance.waivers import read_waivers
 from xdsl_conformance.worker import answer
+from xdsl_core.backend import read_waivers
 
 _COLOURS = {True: "green", False: "red"}
 
@@ -109,11 +110,12 @@ def _line(entry: Entry) -> str:
 
 def _repeat(subject: Subject, case: Case) -> bool:
     """Ask one case in this process and print all there is to know; True if its verdict is good."""
+    console = Console()
+    console.print(f"[bold]{escape(case.id)}[/]: {escape(case.summary)}")
+    faulthandler.enable()  # the case may take the process down
     with own_kernel_cache():
         entry = entry_of(case, answer(subject, case.id))
-    console = Console()
     colour = _COLOURS[entry.verdict.is_good]
-    console.print(f"[bold]{escape(case.id)}[/]: {escape(case.summary)}")
     console.print(f"[{colour}]{entry.verdict.value}[/] in {entry.seconds:.3f} s", end="")
     console.print(f", {entry.budget_use:.3g} budgets" if entry.budget_use else "")
     if entry.detail:

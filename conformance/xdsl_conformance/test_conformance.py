@@ -9,9 +9,9 @@ import pytest
 from xdsl_conformance.execution import entry_of, sample, select, subject_of
 from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Verdict
-from xdsl_conformance.waivers import apply_waiver, read_waivers, waiver_of
+from xdsl_conformance.waivers import apply_waiver, waiver_of
 from xdsl_conformance.worker import answer
-from xdsl_core.backend.types import Waiver
+from xdsl_core.backend import Waiver, read_waivers
 from xdsl_core.diagnostics import XdslError
 
 

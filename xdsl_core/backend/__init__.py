@@ -22,6 +22,7 @@ from xdsl_core.backend.types import (
     Unavailable,
     Waiver,
 )
+from xdsl_core.backend.waivers import read_waivers
 
 __all__ = [
     "API_VERSION",
@@ -48,5 +49,6 @@ __all__ = [
     "hookimpl",
     "make_options",
     "option_types",
+    "read_waivers",
     "unknown_option",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import typer
 
 from xdsl_core import __version__
-from xdsl_core.cli.commands import backends, cache, doctor, kernel, library, reference, run
+from xdsl_core.cli.commands import backend, backends, cache, doctor, kernel, library, reference, run
 from xdsl_core.cli.extensions import ExtensibleGroup
 from xdsl_core.diagnostics import XdslError, is_debugging
 
@@ -26,6 +26,10 @@ def application() -> typer.Typer:
     )
     app.callback()(_global_options)
     app.command()(backends.backends)
+    making = typer.Typer(help="Start a backend, or check one.", no_args_is_help=True)
+    making.command("new")(backend.new)
+    making.command("check")(backend.check)
+    app.add_typer(making, name="backend")
     targets = typer.Typer(help="List the targets of all backends, or show one.", invoke_without_command=True)
     targets.callback()(backends.targets)
     targets.command("show")(backends.show_target)

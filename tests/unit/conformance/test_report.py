@@ -21,8 +21,8 @@ from xdsl_conformance.random_programs.choices import Recorded, shrink
 from xdsl_conformance.report import Entry, Report, difference, read_report, to_json
 from xdsl_conformance.scoreboard import matrix, to_badge, to_html, to_junit, to_markdown
 from xdsl_conformance.verdict import Outcome, Verdict
-from xdsl_conformance.waivers import apply_waiver, read_waivers, waiver_of
-from xdsl_core.backend.types import Waiver
+from xdsl_conformance.waivers import apply_waiver, waiver_of
+from xdsl_core.backend import Waiver, read_waivers
 from xdsl_core.diagnostics import BackendError
 from xdsl_core.ir import print_module
 

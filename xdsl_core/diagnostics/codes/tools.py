@@ -176,4 +176,22 @@ The module is answered by this package, which has no such name. If the name is p
 this is a gap to report; if it is internal, the script needs stock Triton.
 """,
     ),
+    "X0841": (
+        "a new backend cannot be called this",
+        """
+The name of a backend is also the name of its Python package and of its entry point: lower-case letters,
+digits and single underscores, beginning with a letter; no backend and no Python package may have it already.
+
+    xdslc backend new Acme-NPU          # did you mean 'acme_npu'?
+    xdslc backend new numpy             # a Python package has this name
+""",
+    ),
+    "X0842": (
+        "the new backend would overwrite files",
+        """
+`xdslc backend new` only ever adds files. The folder holds a file that it would write, so nothing was written.
+
+    xdslc backend new acme_npu --directory elsewhere
+""",
+    ),
 }
