@@ -1,7 +1,7 @@
 void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
 {
     const int64_t *const grid = (const int64_t *)(uintptr_t)slots[0];
-    char *const scratch = ((void *(*)(uint64_t))(uintptr_t)slots[1])(85248);
+    char *const scratch = ((void *(*)(uint64_t))(uintptr_t)slots[1])(3231744);
     float *const q = (float *)(uintptr_t)slots[2];
     float *const k = (float *)(uintptr_t)slots[3];
     float *const v = (float *)(uintptr_t)slots[4];
@@ -13,24 +13,30 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
     float *const accumulator_buffer = (float *)(scratch + 17152);
     float *const maximum_buffer = (float *)(scratch + 33792);
     float *const scores_buffer = (float *)(scratch + 34304);
-    float *const rhs_panels = (float *)(scratch + 50944);
-    float *const max_buffer = (float *)(scratch + 67584);
-    float *const correction_buffer = (float *)(scratch + 68096);
-    float *const sum_buffer = (float *)(scratch + 67584);
-    float *const probability_buffer = (float *)(scratch + 50944);
-    float *const v_block_panels = (float *)(scratch + 34304);
-    float *const v_block_buffer = (float *)(scratch + 50944);
+    float *const rhs_kept = (float *)(scratch + 50944);
+    struct packed rhs_packed[64] = {{0}};
+    float *const max_buffer = (float *)(scratch + 1099776);
+    float *const correction_buffer = (float *)(scratch + 1100288);
+    float *const sum_buffer = (float *)(scratch + 1099776);
+    float *const probability_buffer = (float *)(scratch + 1100800);
+    float *const v_block_kept = (float *)(scratch + 1117440);
+    struct packed v_block_packed[64] = {{0}};
+    float *const v_block_buffer = (float *)(scratch + 1100800);
     float *const scores_buffer_1 = (float *)(scratch + 34304);
-    float *const rhs_panels_1 = (float *)(scratch + 68608);
-    float *const max_buffer_1 = (float *)(scratch + 68096);
-    float *const scores_buffer_2 = (float *)(scratch + 68608);
-    float *const correction_buffer_1 = (float *)(scratch + 67584);
-    float *const sum_buffer_1 = (float *)(scratch + 68096);
+    float *const rhs_kept_1 = (float *)(scratch + 2166272);
+    struct packed rhs_packed_1[64] = {{0}};
+    float *const max_buffer_1 = (float *)(scratch + 1100288);
+    float *const scores_buffer_2 = (float *)(scratch + 3215104);
+    float *const correction_buffer_1 = (float *)(scratch + 1099776);
+    float *const sum_buffer_1 = (float *)(scratch + 1100288);
     float *const probability_buffer_1 = (float *)(scratch + 34304);
-    float *const v_block_panels_1 = (float *)(scratch + 68608);
+    float *const v_block_panels = (float *)(scratch + 3215104);
     for (int64_t program = first_program; program < last_program; ++program) {
         const int32_t program_x = (int32_t)(program % grid[0]);
         const int32_t program_y = (int32_t)(program / grid[0] % grid[1]);
+        int rhs_step = 0;
+        int v_block_step = 0;
+        int rhs_step_1 = 0;
         // 63: first_row = tl.program_id(0) * BLOCK_M
         const int32_t first_row = program_x * 64;
         // 64: head = tl.program_id(1).to(tl.int64) * n * HEAD
@@ -65,7 +71,11 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             const int32_t start = (int32_t)wide_start;
             // 41: scores = tl.dot(q, tl.trans(k_block))
             __builtin_memset(scores_buffer, 0, 4096 * sizeof *scores_buffer);
-            pack_f32_f32(rhs_panels, k_1 + (int64_t)start * 64, 1, 64, 64, 64);
+            float *const rhs_panels = rhs_kept + rhs_step * 4096;
+            struct packed *const rhs_seen = rhs_packed + rhs_step;
+            rhs_step += rhs_step < 63;
+            if (!is_packed(rhs_seen, k_1 + (int64_t)start * 64, 1, 64, 64, 64))
+                pack_f32_f32(rhs_panels, k_1 + (int64_t)start * 64, 1, 64, 64, 64);
             dot_64x64x64_f32(scores_buffer, 64, q_block_buffer, 64, rhs_panels, 64, 64, 64);
             // 47: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
             for (int64_t i = 0; i < 64; ++i) {
@@ -122,7 +132,11 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
             }
             // 52: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
-            pack_f32_f32(v_block_panels, v_1 + (int64_t)start * 64, 64, 1, 64, 64);
+            float *const v_block_panels = v_block_kept + v_block_step * 4096;
+            struct packed *const v_block_seen = v_block_packed + v_block_step;
+            v_block_step += v_block_step < 63;
+            if (!is_packed(v_block_seen, v_1 + (int64_t)start * 64, 64, 1, 64, 64))
+                pack_f32_f32(v_block_panels, v_1 + (int64_t)start * 64, 64, 1, 64, 64);
             dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer, 64, v_block_panels, 64, 64, 64);
         }
         for (int64_t wide_start = whole; wide_start < n; wide_start += 64) {
@@ -141,8 +155,12 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             // 41: scores = tl.dot(q, tl.trans(k_block))
             __builtin_memset(scores_buffer_1, 0, 4096 * sizeof *scores_buffer_1);
             const int columns = larger(smaller((int64_t)n - start, 64), 0);
-            pack_f32_f32(rhs_panels_1, k_1 + (int64_t)start * 64, 1, 64, 64, columns);
-            dot_64x64x64_f32(scores_buffer_1, 64, q_block_buffer, 64, rhs_panels_1, 64, columns, 64);
+            float *const rhs_panels = rhs_kept_1 + rhs_step_1 * 4096;
+            struct packed *const rhs_seen = rhs_packed_1 + rhs_step_1;
+            rhs_step_1 += rhs_step_1 < 63;
+            if (!is_packed(rhs_seen, k_1 + (int64_t)start * 64, 1, 64, 64, columns))
+                pack_f32_f32(rhs_panels, k_1 + (int64_t)start * 64, 1, 64, 64, columns);
+            dot_64x64x64_f32(scores_buffer_1, 64, q_block_buffer, 64, rhs_panels, 64, columns, 64);
             if (columns < 64)
                 dot_64x64x64_f32_beyond_columns(scores_buffer_1, q_block_buffer, 64, 64, columns, 64);
             // 46: scores = tl.where(counts, scores, -float("inf"))
@@ -209,8 +227,8 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
             }
             // 52: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
-            pack_f32_f32(v_block_panels_1, v_block_buffer, 64, 1, 64, 64);
-            dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer_1, 64, v_block_panels_1, 64, 64, 64);
+            pack_f32_f32(v_block_panels, v_block_buffer, 64, 1, 64, 64);
+            dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer_1, 64, v_block_panels, 64, 64, 64);
         }
         // 89: tl.store(out + places, result.to(out.dtype.element_ty), mask=rows[:, None] < n)
         const int64_t i_end = smaller((int64_t)n - first_row, 64);

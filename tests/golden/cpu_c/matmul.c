@@ -1,7 +1,7 @@
 void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
 {
     const int64_t *const grid = (const int64_t *)(uintptr_t)slots[0];
-    char *const scratch = ((void *(*)(uint64_t))(uintptr_t)slots[1])(166400);
+    char *const scratch = ((void *(*)(uint64_t))(uintptr_t)slots[1])(1182208);
     float *const a = (float *)(uintptr_t)slots[2];
     float *const b = (float *)(uintptr_t)slots[3];
     float *const c = (float *)(uintptr_t)slots[4];
@@ -14,11 +14,13 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
     int32_t *const offsets_m_buffer = (int32_t *)(scratch + 0);
     int32_t *const offsets_n_buffer = (int32_t *)(scratch + 768);
     float *const total_buffer = (float *)(scratch + 1536);
-    float *const b_tile_panels = (float *)(scratch + 67328);
-    float *const b_tile_buffer = (float *)(scratch + 100352);
-    float *const a_tile_buffer = (float *)(scratch + 133376);
+    float *const b_tile_kept = (float *)(scratch + 67328);
+    struct packed b_tile_packed[32] = {{0}};
+    float *const b_tile_buffer = (float *)(scratch + 1116160);
+    float *const a_tile_buffer = (float *)(scratch + 1149184);
     for (int64_t program = first_program; program < last_program; ++program) {
         const int32_t program_x = (int32_t)(program % grid[0]);
+        int b_tile_step = 0;
         // 33: blocks_m = tl.cdiv(M, BLOCK_M)
         const int32_t blocks_m = i32_div(M + 127, 128);
         // 34: blocks_n = tl.cdiv(N, BLOCK_N)
@@ -67,9 +69,14 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             const int32_t left = K - k * 64;
             // 53: total = tl.dot(a_tile, b_tile, total)
             const int depth = larger(smaller(left, 64), 0);
+            float *const b_tile_panels = b_tile_kept + b_tile_step * 8192;
+            struct packed *const b_tile_seen = b_tile_packed + b_tile_step;
+            b_tile_step += b_tile_step < 31;
             if (columns_start >= 0 && (int64_t)columns_start + 128 <= N) {
-                pack_f32_f32(b_tile_panels, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, 128);
+                if (!is_packed(b_tile_seen, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, 128))
+                    pack_f32_f32(b_tile_panels, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, 128);
             } else {
+                b_tile_seen->from = 0;
                 for (int64_t i = 0; i < 64; ++i) {
                     float *b_row = b + (i * stride_bk + b_block_distance);
                     const int64_t row_end = i < left ? 128 : 0;

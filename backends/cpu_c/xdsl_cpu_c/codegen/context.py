@@ -55,6 +55,7 @@ class Context:
     helpers: dict[str, str] = field(default_factory=dict)
     dot_sources: set[str] = field(default_factory=set)
     declarations: list[str] = field(default_factory=list)
+    program_start: list[str] = field(default_factory=list)
     scratch_bytes: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
     free: dict[int, list[int]] = field(default_factory=dict)

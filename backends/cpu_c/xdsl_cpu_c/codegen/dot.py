@@ -12,6 +12,7 @@ from xdsl_cpu_c import dot as kernels
 from xdsl_cpu_c.codegen.context import Buffer, Context, buffer_name
 from xdsl_cpu_c.codegen.dot_edges import write_beyond_columns, write_beyond_rows
 from xdsl_cpu_c.codegen.dot_operands import Guard, MemoryOperand, memory_operands
+from xdsl_cpu_c.codegen.dot_panels import borrowed_panels, pack_function, write_panels
 from xdsl_cpu_c.codegen.index_text import displaced, index_text
 from xdsl_cpu_c.codegen.op_tables import C_TYPES, buffer_element
 from xdsl_cpu_c.codegen.roots import Target, copy_buffer, write_value
@@ -62,11 +63,7 @@ def _tile(
     columns = _extent(context, rhs.limits[1] if rhs else (), n, "columns")
     limits = lhs.limits[1] if lhs else rhs.limits[0] if rhs else ()
     depth = _extent(context, limits, k, "depth")
-    panels = _panels(context, k, n, kind, op.operand("rhs").name)
-    if rhs is not None:
-        _pack_guarded(context, panels, rhs, depth, columns)
-    else:
-        _pack_buffer(context, panels, op.operand("rhs"), k, n)
+    panels = _rhs(context, op.operand("rhs"), rhs, kind, (depth, columns))
     pointer, step = _lhs(context, op.operand("lhs"), lhs, rows, depth, kind)
     name = _kernel(context, m, n, k, kind)
     lines.add(f"{name}({buffer.name}, {n}, {pointer}, {step}, {panels}, {rows}, {columns}, {depth});")
@@ -83,40 +80,35 @@ def _kernel(context: Context, m: int, n: int, k: int, kind: str) -> str:
     return name
 
 
-def _pack(context: Context, memory: str) -> str:
-    """Name of the function that packs a rhs from memory of an element."""
-    return _mover(context, kernels.pack_function(memory, blocking=context.blocking), memory)
-
-
 def _copy_rows(context: Context, memory: str) -> str:
     """Name of the function that copies a lhs from memory of an element into rows."""
-    return _mover(context, kernels.copy_rows_function(memory, blocking=context.blocking), memory)
-
-
-def _mover(context: Context, made: tuple[str, str], memory: str) -> str:
-    name, text = made
+    name, text = kernels.copy_rows_function(memory, blocking=context.blocking)
     context.dot_sources.add(memory)
     context.helpers.setdefault(name, text)
     return name
 
 
-def _panels(context: Context, k: int, n: int, kind: str, hint: str) -> str:
-    """Scratch memory for the packed rhs."""
-    operand = kernels.CONTRACTIONS[kind].operand
-    length = kernels.packed_length(k, n, kind, blocking=context.blocking)
-    return context.borrow((length,), operand, f"{hint or 'rhs'}_panels").name
-
-
-def _pack_memory(context: Context, panels: str, rhs: MemoryOperand, depth: str, columns: str) -> None:
-    pack = _pack(context, rhs.element.name)
-    source, strides = _address(context, rhs)
-    context.lines.add(f"{pack}({panels}, {source}, {strides[0]}, {strides[1]}, {depth}, {columns});")
-
-
-def _pack_buffer(context: Context, panels: str, value: Value, k: int, n: int) -> None:
+def _rhs(context: Context, value: Value, rhs: MemoryOperand | None, kind: str, used: tuple[str, str]) -> str:
+    """Where the packed panels are; `used` are the extents k and n in use."""
+    assert isinstance(value.type, TileType)
+    k, n = value.type.shape
+    if rhs is not None:
+        source, strides = _address(context, rhs)
+        return write_panels(
+            context,
+            rhs,
+            kind=kind,
+            extents=(k, n),
+            used=used,
+            source=(source, *strides),
+            guard=_guard_text(context, rhs.guards),
+            evaluated=lambda: _evaluated(context, value),
+        )
     held = context.buffers[value]
-    pack = _pack(context, held.element)
+    panels = borrowed_panels(context, (k, n), kind, value.name)
+    pack = pack_function(context, held.element)
     context.lines.add(f"{pack}({panels}, {held.name}, {held.strides[0]}, {held.strides[1]}, {k}, {n});")
+    return panels
 
 
 def _lhs(
@@ -165,20 +157,6 @@ def _in_place_or_evaluated(context: Context, lhs: MemoryOperand) -> tuple[str, s
         context.lines.add(f"{pointer} = {tile.name};")
         context.lines.add(f"{stride} = {tile.strides[0]};")
     return pointer, stride
-
-
-def _pack_guarded(context: Context, panels: str, rhs: MemoryOperand, depth: str, columns: str) -> None:
-    """Pack from memory while the guards hold; otherwise evaluate the tile and pack that."""
-    if not rhs.guards:
-        _pack_memory(context, panels, rhs, depth, columns)
-        return
-    with context.scope(f"if ({_guard_text(context, rhs.guards)})", "} else {"):
-        _pack_memory(context, panels, rhs, depth, columns)
-    with context.rest():
-        tile = _evaluated(context, rhs.value)
-        pack = _pack(context, tile.element)
-        strides = f"{tile.strides[0]}, {tile.strides[1]}"
-        context.lines.add(f"{pack}({panels}, {tile.name}, {strides}, {depth}, {columns});")
 
 
 def _evaluated(context: Context, value: Value) -> Buffer:
@@ -246,8 +224,8 @@ def _batched(context: Context, op: Op, buffer: Buffer) -> None:
     lhs, rhs = (context.buffers[op.operand(name)] for name in ("lhs", "rhs"))
     k = lhs.shape[2]
     kind = buffer.element
-    panels = _panels(context, k, n, kind, op.operand("rhs").name)
-    pack = _pack(context, rhs.element)
+    panels = borrowed_panels(context, (k, n), kind, op.operand("rhs").name)
+    pack = pack_function(context, rhs.element)
     name, step = _row_space(context, m, k, kind, "lhs")
     copy = _copy_rows(context, lhs.element)
     kernel = _kernel(context, m, n, k, kind)

@@ -74,6 +74,7 @@ def _text(
         loads=loads,
         scratch_bytes=context.scratch_bytes,
         declarations=context.declarations,
+        program_start=context.program_start,
         body=body,
         axes=[axis for axis in "xyz" if f"program_{axis}" in body],
         uses_grid="program_" in body or "grid[" in body,

@@ -52,12 +52,16 @@ UNIT_BYTES: Mapping[str, int] = MappingProxyType({"f32": 4, "f64": 8, "i32": 4})
 class Blocking:
     """Vector size in bytes, rows of a register block, and vectors side by side in it (and in a packed panel).
 
-    A block needs rows * vectors accumulators, `vectors` registers for rhs and one for lhs.
+    A block needs rows * vectors accumulators, `vectors` registers for rhs and one for lhs. `row_group` rows
+    of lhs meet all panels before the next ones do: they stay in the first cache. Packed panels that the next
+    program may need again take up to `kept_bytes`: a far cache is cheaper than packing again.
     """
 
     vector_bytes: int = 32
     rows: int = 4
     vectors: int = 2
+    row_group: int = 16
+    kept_bytes: int = 1 << 20
 
     def lanes(self, contraction: Contraction) -> int:
         """Accumulators in one vector."""

@@ -236,6 +236,7 @@ def _layout(contraction: Contraction, blocking: Blocking) -> dict[str, Any]:
         "lanes": blocking.lanes(contraction),
         "vectors": blocking.vectors,
         "panel": blocking.panel(contraction),
+        "row_group": blocking.row_group,
     }
 
 
