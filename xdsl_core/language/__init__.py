@@ -17,6 +17,7 @@ from xdsl_core.language.atomic import (
 from xdsl_core.language.block_pointer import advance, make_block_ptr
 from xdsl_core.language.builtin import builtin, constexpr_function, standard
 from xdsl_core.language.creation import arange, full, num_programs, program_id, to_tensor
+from xdsl_core.language.custom import custom
 from xdsl_core.language.debug import (
     assume,
     debug_barrier,
@@ -245,6 +246,7 @@ __all__ = [
     "builtin",
     "standard",
     "constexpr_function",
+    "custom",
     "target_info",
     "aggregate",
     "aggregate_replace",

@@ -14,6 +14,19 @@ CallFunction = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
 
 @dataclass(slots=True)
+class Notes:
+    """What a kernel and its helpers have in common.
+
+    `hints` are those given, as text; `flags` the events between tasks that have been set; `operations` the
+    backend's own ops by name.
+    """
+
+    hints: list[str] = field(default_factory=list)
+    flags: set[tuple[str, int]] = field(default_factory=set)
+    operations: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Context:
     """Where ops go (`builder`), and how to inline a jit function (`call`: function, args, kwargs -> result).
 
@@ -24,6 +37,7 @@ class Context:
     call: CallFunction
     debug: bool = False
     write: Callable[[str], Any] = field(default=print)
+    notes: Notes = field(default_factory=Notes)
 
     def emit(self, definition: Any, *operands: Any, **attributes: Any) -> tensor:
         """The only result of a new op. Operands are tensors, None (absent) or sequences of tensors."""

@@ -75,6 +75,10 @@ class Composite:
         """The function that `value.name(...)` calls with the value first; None where there is none."""
 
 
+class StatementScope:
+    """What `with` takes in a kernel: statements that run where they stand, for a unit or under a wish."""
+
+
 def parts_of(value: Any) -> tuple[Any, ...] | None:
     """What a tuple or a composite value is made of; None for everything else."""
     if isinstance(value, tuple):

@@ -26,6 +26,7 @@ from xdsl_core.target import TargetDescription
 
 if TYPE_CHECKING:
     from xdsl_core.ir import Module
+    from xdsl_core.opdef import OpDef
     from xdsl_core.passes.pass_manager import PassEvent
 
 DUMP = "XDSL_DUMP_IR"
@@ -36,8 +37,8 @@ BuildModule = Callable[..., "Module"]
 class Request:
     """Everything that decides what is compiled.
 
-    `build` makes the module: `build(specs, debug=...)`; it is only called when needed. `dependency_key` is
-    the hash of the source and all it refers to.
+    `build` makes the module: `build(specs, debug=..., operations=...)`; it is only called when needed.
+    `dependency_key` is the hash of the source and all it refers to.
     """
 
     name: str
@@ -60,8 +61,10 @@ def compile_request(request: Request) -> CompiledKernel:
     if stored is not None:
         return _kernel(request, stored, _stored_effects(stored.about), from_cache=True)
     with _workdir() as workdir:
-        artifact, effects, stages = _compile(request, workdir, Path(dump) / request.name if dump else None)
-        about = _about(request, effects)
+        artifact, effects, stages, hints = _compile(
+            request, workdir, Path(dump) / request.name if dump else None
+        )
+        about = _about(request, effects, hints)
         stored = cache.put(key, artifact, about, stages) if key is not None else None
         if stored is not None:
             return _kernel(request, stored, effects, from_cache=False)
@@ -87,27 +90,39 @@ def _stored_effects(about: Mapping[str, Any]) -> Effects:
     return Effects(frozenset(about["read"]), frozenset(about["written"]))
 
 
-def _about(request: Request, effects: Effects) -> dict[str, Any]:
+def _about(request: Request, effects: Effects, hints: tuple[str, ...]) -> dict[str, Any]:
+    followed = request.backend.capabilities(request.target).hints
     return {
         "kernel": request.name,
         "target": str(request.target.target),
         "specs": {name: str(_stable(spec)) for name, spec in request.specs.items()},
         "read": sorted(effects.read),
         "written": sorted(effects.written),
+        "hints": {hint: hint.partition("=")[0] in followed for hint in hints},
     }
 
 
-def _compile(request: Request, workdir: Path, dump: Path | None) -> tuple[Artifact, Effects, dict[str, str]]:
-    """Runs every stage; the artifact's files may lie in `workdir`."""
+def own_operations(backend: BackendHandle) -> dict[str, OpDef]:
+    """The ops that a backend defines itself, by name."""
+    from xdsl_core.ops import opset
+
+    return {one.name: one for one in backend.opset() if one.name not in opset()}
+
+
+def _compile(
+    request: Request, workdir: Path, dump: Path | None
+) -> tuple[Artifact, Effects, dict[str, str], tuple[str, ...]]:
+    """Runs every stage; the artifact's files may lie in `workdir`. The last value is the hints given."""
     from xdsl_core.ir.printer import print_module
     from xdsl_core.passes.pass_manager import run_pipeline
     from xdsl_core.target.legality import check
 
     backend, target, options = request.backend, request.target, request.options
-    module = request.build(request.specs, debug=options.debug)
+    module = request.build(request.specs, debug=options.debug, operations=own_operations(backend))
     refused = check(module, backend.capabilities(target), backend=backend.name)
     if refused:
         raise CompilationError(refused)
+    hints = tuple(hint for one in module.functions.values() for hint in one.attributes.get("hints", ()))
     effects, stages = memory_effects(module), {"tile": print_module(module, locations=False)}
     pipeline = backend.pipeline(target, options)
     module = run_pipeline(module, pipeline, dump_dir=dump, observers=(_observer(backend),)).module
@@ -115,7 +130,8 @@ def _compile(request: Request, workdir: Path, dump: Path | None) -> tuple[Artifa
         stages["lowered"] = print_module(module, locations=False)
     source = backend.codegen(module, target, backend.templates(target), options)
     stages.setdefault(source.language, source.text)
-    return _checked(backend.compile(source, target, options, workdir), source, backend), effects, stages
+    artifact = _checked(backend.compile(source, target, options, workdir), source, backend)
+    return artifact, effects, stages, hints
 
 
 def _checked(artifact: Artifact, source: Source, backend: BackendHandle) -> Artifact:

@@ -55,6 +55,11 @@ class CompiledKernel:
         """The kernel's parameters through which, or through a part of which, it stores."""
         return frozenset(leaf.parameter for leaf in self.leaves if leaf.name in self.effects.written)
 
+    @property
+    def hints(self) -> Mapping[str, bool]:
+        """The compile hints that the kernel gives, and whether the backend follows each."""
+        return dict(self.stored.about.get("hints", {}))
+
     @cached_property
     def stages(self) -> Mapping[str, str]:
         """The texts of the compilation: "tile", "lowered", and the source under its language's name."""

@@ -87,10 +87,10 @@ class JitFunction(JitSource, Kernel):
                 )
                 raise ArgumentError(problem)
 
-    def _build(self, specs: Mapping[str, Any], *, debug: bool) -> Any:
+    def _build(self, specs: Mapping[str, Any], *, debug: bool, operations: Mapping[str, Any]) -> Any:
         from xdsl_core.frontend.python.build import build_module
 
-        return build_module(self, specs, debug=debug)
+        return build_module(self, specs, debug=debug, operations=operations)
 
     def _guards(self) -> Any:
         from xdsl_core.runtime.guards import guards

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class KernelSource:
     """What the runtime needs of a kernel's source.
 
-    `build(specs, debug=...)` makes its module, `dependency_key()` hashes it with all it refers to, `guards()`
-    lists what must not be rebound between launches, `locate(name)` says where a parameter stands in the
-    source ("" for the kernel itself). `options` are those given where the kernel was defined.
+    `build(specs, debug=..., operations=...)` makes its module, `dependency_key()` hashes it with all it
+    refers to, `guards()` lists what must not be rebound between launches, `locate(name)` says where a
+    parameter stands in the source ("" for the kernel itself). `options` are those given where it was defined.
     """
 
     name: str

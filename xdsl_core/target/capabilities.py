@@ -94,6 +94,8 @@ class Capabilities:
 
     claims: tuple[Claim, ...] = ()
     denials: tuple[Denial, ...] = ()
+    # the compile hints that it follows
+    hints: frozenset[str] = frozenset()
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @cached_property

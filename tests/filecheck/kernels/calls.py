@@ -2,6 +2,7 @@
 # ruff: noqa  (the mistakes are the point)
 
 import xdsl_core.language as tl
+import xdsl_core.language.extra.deeplink as dl
 from tests.filecheck.expectations import helper, kernel
 
 
@@ -133,3 +134,10 @@ def calls_of_python_functions(x, BLOCK: tl.constexpr):
 def spreads(x):
     tl.store(*(x, 1.0))
     tl.store(*x)  # error: X0115: only tuples can be spread
+
+
+@kernel("x: *f32, n: i32")
+def extensions(x, n):
+    dl.compile_hint(x, "dot_pad_only_m")  # error: X0162: did you mean 'dot_pad_only_k'
+    dl.wait_cross_flag(dl.SyncFlag.C2V, 2)  # error: X0163: no earlier statement sets
+    tl.custom("acme.fancy", n)  # error: X0164: the backend has no op 'acme.fancy'

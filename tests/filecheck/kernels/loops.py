@@ -32,7 +32,8 @@ def changes_a_constant(x, n, BLOCK: tl.constexpr):
         BLOCK = BLOCK * 2  # error: X0126: BLOCK is compile-time
         step: tl.constexpr = 2  # error: X0126: step is compile-time
         nothing = 1  # error: X0126: nothing is None before the loop
-    k: tl.constexpr = tl.load(x)  # error: X0111: k, which is a tl.constexpr
+    k: tl.constexpr = n + 2
+    tl.arange(0, k)  # error: X0111: must be known when compiling
     m = n + 1
     m: tl.constexpr = 4  # error: X0126: a value of the running kernel already
 

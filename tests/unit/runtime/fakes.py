@@ -122,7 +122,9 @@ class ModuleKernel(Kernel):
             name, rules, defaults or {}, self.build, lambda: self.key, guards, lambda parameter: UNKNOWN, {}
         )
 
-    def build(self, specs: Mapping[str, ArgumentSpec], *, debug: bool) -> Module:
+    def build(
+        self, specs: Mapping[str, ArgumentSpec], *, debug: bool, operations: Mapping[str, Any]
+    ) -> Module:
         self.built.append(dict(specs))
         module = Module()
         parameters = [(name, _type(spec)) for name, spec in specs.items() if not isinstance(spec, Constant)]

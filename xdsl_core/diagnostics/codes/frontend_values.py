@@ -309,4 +309,27 @@ inside the tile. Offsets that are values of the running kernel are not checked: 
     tl.extract_slice(x, (6,), (4,), (1,))         # error for a tile of 8: places 6 to 9
 """,
     ),
+    "X0162": (
+        "There is no such compile hint",
+        """
+Hints are typed: each has a name and, where it takes one, a value of its own. A hint that nobody knows would be
+dropped without a word, so it is an error. `kernel.hints` of a compiled kernel says which took effect.
+""",
+    ),
+    "X0163": (
+        "Tasks or programs would wait forever",
+        """
+The statements of a program take effect in their order, tasks included, and programs may run one after the other.
+A flag that is waited for must have been set by an earlier statement, and a barrier over all programs is not
+possible. Fix: order the statements so that each flag is set before it is waited for; end the kernel at the
+barrier.
+""",
+    ),
+    "X0164": (
+        "The backend has no op of this name",
+        """
+`tl.custom` makes an op that the backend defines itself in its hook xdsl_register_ops. The kernel is compiled for a
+backend that has no such op. Fix: correct the name, or launch on the backend that defines it.
+""",
+    ),
 }

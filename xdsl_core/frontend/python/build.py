@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,16 +26,25 @@ from xdsl_core.frontend.specs import (
     leaves,
 )
 from xdsl_core.ir import Builder, Function, Module, PointerType, ScalarType, Type
+from xdsl_core.language.context import Notes
 from xdsl_core.language.semantics.conversion import constant
 from xdsl_core.language.values import tensor
+from xdsl_core.opdef import OpDef
 
 
-def build_module(source: JitSource, arguments: Mapping[str, ArgumentSpec], *, debug: bool = False) -> Module:
+def build_module(
+    source: JitSource,
+    arguments: Mapping[str, ArgumentSpec],
+    *,
+    debug: bool = False,
+    operations: Mapping[str, OpDef] = MappingProxyType({}),
+) -> Module:
     """The tile IR of a kernel for arguments of these kinds.
 
     Its one function has a parameter for each argument that is no Constant, in the kernel's order. With
-    `debug`, assertions of the running kernel are compiled in. Raises CompilationError with up to ten
-    mistakes.
+    `debug`, assertions of the running kernel are compiled in. `operations` are the ops of a backend's own
+    that `tl.custom` finds by name. Hints that the kernel gives are the function's attribute "hints". Raises
+    CompilationError with up to ten mistakes.
     """
     specs = _specs(source, arguments)
     passed = leaves(specs)
@@ -46,7 +56,8 @@ def build_module(source: JitSource, arguments: Mapping[str, ArgumentSpec], *, de
     )
     builder = Builder(function.block, location=function.location)
     problems = Problems()
-    frame = new_frame(source, builder, problems, debug=debug)
+    notes = Notes(operations=operations)
+    frame = new_frame(source, builder, problems, debug=debug, notes=notes)
     values = iter([tensor(parameter) for parameter in function.parameters])
     frame.variables = {name: _value(frame, spec, values) for name, spec in specs.items()}
     _run(frame)
@@ -54,6 +65,8 @@ def build_module(source: JitSource, arguments: Mapping[str, ArgumentSpec], *, de
     if problem is not None:
         raise problem
     builder.build(ops.Return)
+    if notes.hints:
+        function.attributes["hints"] = tuple(notes.hints)
     module = Module()
     module.add(function)
     return module

@@ -14,6 +14,7 @@ from typing import Any
 
 from xdsl_core import language, ops
 from xdsl_core.frontend.python import compile_time
+from xdsl_core.frontend.python.closures import Closure, call_closure
 from xdsl_core.frontend.python.compile_time import holds_tensor, normal
 from xdsl_core.frontend.python.dispatch import evaluate
 from xdsl_core.frontend.python.frame import Frame, callable_of_c
@@ -89,6 +90,8 @@ def call(frame: Frame, function: Any, args: Sequence[Any], kwargs: Mapping[str, 
             return compile_time.run(f"{function.__name__}(...)", function, args, kwargs)
     if isinstance(function, Builtin):
         return function.apply(frame.context, args, kwargs)
+    if isinstance(function, Closure):
+        return call_closure(frame, function, args, kwargs)
     source = source_of(function)
     if source is not None:
         return inline(frame, source, args, kwargs, library=isinstance(function, Standard))

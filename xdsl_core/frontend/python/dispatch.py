@@ -142,7 +142,6 @@ def _unsupported(frame: Frame, node: ast.stmt, rest: Rest) -> Done | None:
 
 
 _WORDS: dict[type[ast.expr], str] = {
-    ast.Lambda: "lambda",
     ast.Dict: "a dict",
     ast.Set: "a set",
     ast.DictComp: "a dict comprehension",
@@ -153,14 +152,12 @@ _WORDS: dict[type[ast.expr], str] = {
     ast.YieldFrom: "yield from",
 }
 _ADVICE: dict[type[ast.expr], str] = {
-    ast.Lambda: "define a function with @xdsl.jit at module level and pass it by name",
     ast.Dict: "use separate variables, or a tuple with compile-time indices",
     ast.Set: "use a tuple; `in` works on compile-time tuples",
     ast.GeneratorExp: "use tl.static_range, or a list comprehension over a tuple",
 }
 _EXPRESSION_HELP = "kernels use arithmetic, comparisons, calls, tuples and conditional expressions"
 _STATEMENT_WORDS: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.With: ("with", "write the statements without it"),
     ast.AsyncWith: ("async with", "write the statements without it"),
     ast.AsyncFor: ("async for", "use for"),
     ast.Try: ("try", "a kernel raises no exceptions; use tl.device_assert for checks"),

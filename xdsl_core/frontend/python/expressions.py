@@ -11,6 +11,7 @@ from typing import Any
 from xdsl_core.diagnostics import XdslError
 from xdsl_core.frontend.python import branches, compile_time
 from xdsl_core.frontend.python.calls import evaluate_call, member_of, spread
+from xdsl_core.frontend.python.closures import evaluate_lambda
 from xdsl_core.frontend.python.compile_time import holds_tensor, normal
 from xdsl_core.frontend.python.dispatch import evaluate
 from xdsl_core.frontend.python.frame import Frame
@@ -340,4 +341,5 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {
     ast.JoinedStr: _joined,
     ast.NamedExpr: _named,
     ast.Starred: _starred,
+    ast.Lambda: evaluate_lambda,
 }

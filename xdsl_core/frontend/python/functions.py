@@ -15,7 +15,7 @@ from xdsl_core.frontend.python.problems import AlreadyReported, Broken, Problems
 from xdsl_core.frontend.python.source import MISSING, JitSource
 from xdsl_core.ir import Builder
 from xdsl_core.language.builtin import bind
-from xdsl_core.language.context import Context, fail
+from xdsl_core.language.context import Context, Notes, fail
 
 DEEPEST_CALL = 64
 
@@ -26,6 +26,7 @@ def new_frame(
     problems: Problems,
     *,
     debug: bool,
+    notes: Notes,
     callers: tuple[Location, ...] = (),
     place: Location | None = None,
     inside: str = "",
@@ -33,7 +34,9 @@ def new_frame(
     """A frame for one run through a function."""
     from xdsl_core.frontend.python.calls import call
 
-    context = Context(builder, lambda function, args, kwargs: call(frame, function, args, kwargs), debug)
+    context = Context(
+        builder, lambda function, args, kwargs: call(frame, function, args, kwargs), debug, notes=notes
+    )
     frame = Frame(source, context, problems, callers, place=place, inside=inside)
     frame.constants = {parameter.name for parameter in source.parameters if parameter.is_constexpr}
     return frame
@@ -62,6 +65,7 @@ def inline(
         frame.context.builder,
         frame.problems,
         debug=frame.context.debug,
+        notes=frame.context.notes,
         callers=frame.callers if library else callers,
         place=here if library else frame.place,
         inside=frame.inside or (source.name if library else ""),

@@ -90,7 +90,7 @@ def _iterator(frame: Frame, node: ast.For) -> iterators.range | iterators.static
     if isinstance(node.iter, ast.Call):
         kind = evaluate(frame, node.iter.func)
         kind = iterators.range if kind is range else kind
-        if kind in (iterators.range, iterators.static_range):
+        if isinstance(kind, type) and issubclass(kind, iterators.range | iterators.static_range):
             args = [
                 value
                 for one in node.iter.args

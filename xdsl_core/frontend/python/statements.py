@@ -7,16 +7,15 @@ from typing import Any
 
 from xdsl_core import language
 from xdsl_core.diagnostics import CompilationError
-from xdsl_core.frontend.python.branches import run_if
+from xdsl_core.frontend.python.branches import guard, run_if
 from xdsl_core.frontend.python.compile_time import normal
-from xdsl_core.frontend.python.dispatch import Done, Rest, Returned, Statements, evaluate
+from xdsl_core.frontend.python.dispatch import Done, Rest, Returned, Statements, evaluate, execute_inside
 from xdsl_core.frontend.python.expressions import binary_operation
 from xdsl_core.frontend.python.frame import Frame
 from xdsl_core.frontend.python.loops import run_for, run_while
-from xdsl_core.language.builtin import run_time_value
 from xdsl_core.language.context import describe, fail
 from xdsl_core.language.semantics.conversion import to_tensor
-from xdsl_core.language.values import constexpr, tensor, with_parts
+from xdsl_core.language.values import StatementScope, constexpr, tensor, with_parts
 
 
 def assign_target(frame: Frame, target: ast.expr, value: Any) -> Any:
@@ -53,8 +52,7 @@ def _at_run_time(frame: Frame, name: str, value: Any) -> Any:
     """A value as an ordinary variable holds it: numbers are constants of the running kernel."""
     if name in frame.announced:
         frame.announced.discard(name)
-        frame.constants.add(name)
-        return _compile_time(name, value)
+        return _declared(frame, name, value)
     frame.constants.discard(name)
     if isinstance(value, bool | int | float):
         return to_tensor(frame.context, value)
@@ -63,11 +61,16 @@ def _at_run_time(frame: Frame, name: str, value: Any) -> Any:
     return value
 
 
-def _compile_time(name: str, value: Any) -> Any:
-    """A value for a name declared tl.constexpr. X0111 where it is known only when the kernel runs."""
+def _declared(frame: Frame, name: str, value: Any) -> Any:
+    """A value for a name declared tl.constexpr; one of the running kernel makes it an ordinary variable.
+
+    Triton takes that too; where the name has to be known when compiling, the error comes.
+    """
     value = normal(value)
     if isinstance(value, tensor):
-        raise run_time_value(f"{name}, which is a tl.constexpr,", value)
+        frame.constants.discard(name)
+    else:
+        frame.constants.add(name)
     return value
 
 
@@ -127,8 +130,7 @@ def _annotated(frame: Frame, node: ast.AnnAssign, rest: Rest) -> None:
             help="use another name",
         )
     value = evaluate(frame, node.value)
-    frame.assign(name, _compile_time(name, value), node.target)
-    frame.constants.add(name)
+    frame.assign(name, _declared(frame, name, value), node.target)
 
 
 def _says_constexpr(frame: Frame, annotation: ast.expr) -> bool:
@@ -153,6 +155,21 @@ def _return(frame: Frame, node: ast.Return, rest: Rest) -> Done:
             help="keep the result in a variable and return it after the loop",
         )
     return Done(Returned(None if node.value is None else evaluate(frame, node.value)))
+
+
+def _with(frame: Frame, node: ast.With, rest: Rest) -> Done | None:
+    """Statements in a scope of the language: they run where they stand."""
+    for item in node.items:
+        scope = evaluate(frame, item.context_expr)
+        if not isinstance(scope, StatementScope) or item.optional_vars is not None:
+            raise frame.fail(
+                item.context_expr,
+                "X0104",
+                "with cannot be used in kernels, but for scopes such as dl.async_task(...)",
+                help="write the statements without it",
+            )
+    outcome = execute_inside(frame, node.body)
+    return None if outcome is None else Done(guard(frame, node, outcome, rest))
 
 
 def _pass(frame: Frame, node: ast.Pass, rest: Rest) -> None:
@@ -213,6 +230,7 @@ STATEMENTS: Statements = {
     ast.While: run_while,
     ast.Return: _return,
     ast.Pass: _pass,
+    ast.With: _with,
     ast.Assert: _assert,
     ast.Delete: _delete,
     ast.Break: _leave_loop,
