@@ -10,6 +10,7 @@ from xdsl_core.passes.memory.fold_grid import FoldGrid
 from xdsl_core.passes.memory.insert_flags import InsertFlags
 from xdsl_core.passes.memory.multi_buffer import MultiBuffer
 from xdsl_core.passes.memory.plan_memory import PlanMemory
+from xdsl_core.passes.memory.prepare_for_overlap import PrepareForOverlap
 from xdsl_core.passes.memory.separate_accumulators import SeparateAccumulators
 from xdsl_core.passes.memory.split_cores import SplitCores
 from xdsl_core.passes.structure_induction import StructureInduction
@@ -21,4 +22,5 @@ def dsa_pipeline(target: TargetDescription, *, num_stages: int) -> Pipeline:
     tiles = canonical_pipeline().append(FoldGrid(), SeparateAccumulators(), StructureInduction())
     places = canonical_pipeline().append(Bufferize(target)) + canonical_pipeline()
     buffers = (CoalesceBuffers(target), MultiBuffer(target, num_stages))
-    return (tiles + places).append(*buffers, PlanMemory(target), InsertFlags(target), SplitCores(target))
+    flags = (PrepareForOverlap(), InsertFlags(target), SplitCores(target))
+    return (tiles + places).append(*buffers, PlanMemory(target), *flags)

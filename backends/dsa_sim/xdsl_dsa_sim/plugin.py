@@ -29,10 +29,9 @@ from xdsl_core.target import Capabilities, TargetDescription
 from xdsl_dsa_sim.options import DsaOptions
 
 if TYPE_CHECKING:
-    from xdsl_dsa_sim.simulator.image import Image
     from xdsl_dsa_sim.simulator.simulate import Simulation
 
-_PROGRAM = "kernel.asm"
+_PROGRAM, _OVERLAPPING = "kernel.asm", "overlapping.asm"
 
 
 @hookimpl
@@ -96,26 +95,29 @@ def xdsl_pipeline(target: TargetDescription, options: Options) -> Pipeline:
 
 @hookimpl
 def xdsl_codegen(module: Module, target: TargetDescription, templates: Mapping[str, str]) -> Source:
-    """Assembler text."""
+    """Assembler text; a second one for arguments that overlap, where that makes a difference."""
     from xdsl_dsa_sim.isa import print_program
-    from xdsl_dsa_sim.lowering.emit import emit
+    from xdsl_dsa_sim.lowering.emit import emit, emit_for_overlap
 
-    return Source("asm", print_program(emit(module, target)))
+    careful = emit_for_overlap(module, target)
+    files = {} if careful is None else {_OVERLAPPING: print_program(careful)}
+    return Source("asm", print_program(emit(module, target)), files)
 
 
 @hookimpl
 def xdsl_compile(source: Source) -> Artifact:
     """The text, stored."""
-    return Artifact({_PROGRAM: source.text.encode()})
+    texts = {_PROGRAM: source.text, **source.files}
+    return Artifact({name: text.encode() for name, text in texts.items()})
 
 
 @hookimpl
 def xdsl_load(artifact: Artifact, target: TargetDescription) -> Executable:
     """The program, assembled for the target."""
-    from xdsl_dsa_sim.isa import parse_program
-    from xdsl_dsa_sim.simulator.assemble import assemble
+    from xdsl_dsa_sim.executable import Kernel
 
-    return Executable(assemble(parse_program(artifact.read(_PROGRAM).decode()), target))
+    careful = artifact.read(_OVERLAPPING).decode() if _OVERLAPPING in artifact.files else None
+    return Executable(Kernel(artifact.read(_PROGRAM).decode(), careful, target))
 
 
 @hookimpl
@@ -147,5 +149,5 @@ def _simulate(
 ) -> Simulation:
     from xdsl_dsa_sim.simulator.simulate import simulate
 
-    image: Image = executable.payload
+    image = executable.payload.image_for(args)
     return simulate(image, image.description, grid, args, mode=options.mode, trace=options.trace)

@@ -9,11 +9,10 @@ from tests.unit.dsa_sim.streams import ADD
 from xdsl_core.backend import Executable, Pointer
 from xdsl_core.dtypes import f32
 from xdsl_dsa_sim import plugin
-from xdsl_dsa_sim.isa import parse_program
+from xdsl_dsa_sim.executable import Kernel
 from xdsl_dsa_sim.machine import find_target
 from xdsl_dsa_sim.options import DsaOptions
 from xdsl_dsa_sim.report import chrome_trace
-from xdsl_dsa_sim.simulator.assemble import assemble
 
 
 def pointer(name: str, array: np.ndarray, *, writable: bool = True) -> Pointer:
@@ -30,7 +29,7 @@ def launch_arguments() -> tuple[object, ...]:
 
 @pytest.fixture
 def executable() -> Executable:
-    return Executable(assemble(parse_program(ADD), find_target("toy")))
+    return Executable(Kernel(ADD, None, find_target("toy")))
 
 
 def test_launch_has_values_cycles_and_a_profile(executable, launch_arguments) -> None:  # type: ignore[no-untyped-def]

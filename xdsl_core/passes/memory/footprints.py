@@ -80,11 +80,12 @@ class Footprint:
 
 
 class Footprints:
-    """The footprints of the ops of a function, remembered."""
+    """The footprints of the ops of a function, remembered. `overlapping` if parameters may be each other."""
 
-    def __init__(self, function: Function, machine: Machine) -> None:
+    def __init__(self, function: Function, machine: Machine, *, overlapping: bool = False) -> None:
         self.function = function
         self.machine = machine
+        self.overlapping = overlapping
         self.cores = cores_of(function, machine)
         self._known: dict[Op, list[Footprint]] = {}
         self.engines: set[Engine] = set()
@@ -155,8 +156,7 @@ class Footprints:
 
     def _scalar_access(self, op: Op) -> list[Footprint]:
         """A load by each core's scalar unit, a store by the vector core's."""
-        parameter = parameter_behind(op.operand("pointer"))
-        extent = Extent(self.machine.global_space, parameter=parameter)
+        extent = self._argument(op.operand("pointer"))
         vector = self.machine.core_of(self.machine.vector)
         cores = [vector] if op.definition is Store else self.cores
         found = []
@@ -165,6 +165,11 @@ class Footprints:
             (footprint.writes if op.definition is Store else footprint.reads).add(extent)
             found.append(footprint)
         return found
+
+    def _argument(self, pointer: Value) -> Extent:
+        """Memory of the argument that a pointer leads to."""
+        parameter = None if self.overlapping else parameter_behind(pointer)
+        return Extent(self.machine.global_space, parameter=parameter)
 
     def extent(self, value: Value) -> Extent:
         """The bytes behind a buffer value."""
@@ -178,7 +183,7 @@ class Footprints:
         kind = op.result.type
         assert isinstance(kind, BufferType)
         if op.definition is Window:
-            return Extent(kind.space, parameter=parameter_behind(op.operand("pointer")))
+            return self._argument(op.operand("pointer"))
         space = self.machine.space(kind.space)
         first = int(op.attribute("offset"))
         size = aligned(bytes_of_buffer(kind.shape, kind.element, kind.layout), space)

@@ -12,6 +12,7 @@ from xdsl_core.ops import If, While
 from xdsl_core.ops.task import Barrier, Program, SetCross, SetFlag, WaitCross, WaitFlag
 from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints, cores_of
 from xdsl_core.passes.memory.machine import Machine
+from xdsl_core.passes.memory.prepare_for_overlap import is_for_overlap, plain_function
 from xdsl_core.target import TargetDescription
 
 
@@ -31,7 +32,8 @@ class InsertFlags:
     Ops of one engine are in order anyway. Between iterations of a loop a flag says that memory is free again:
     it is set once before everything, and taken back at the end. A set always precedes its wait in program
     order, so that nothing can wait for ever. Where a pair of engines has no flag left, a barrier takes its
-    place. Memory must have been planned.
+    place. Memory must have been planned. In a function for arguments that overlap (PrepareForOverlap) each
+    parameter may be any other; where that orders nothing more, the function is left out.
     """
 
     target: TargetDescription = field(repr=False)
@@ -39,10 +41,14 @@ class InsertFlags:
 
     def run(self, module: Module) -> None:
         machine = Machine(self.target)
-        for function in module.functions.values():
-            syncs = find_syncs(function, machine)
-            _number(syncs, machine)
-            _Writer(function, machine).write(syncs)
+        found = {function: find_syncs(function, machine) for function in module.functions.values()}
+        for function in list(found):
+            plain = plain_function(function, module)
+            if plain is not None and len(found[plain]) == len(found[function]):
+                del module.functions[function.name]
+                continue
+            _number(found[function], machine)
+            _Writer(function, machine).write(found[function])
 
 
 # No target has this many flags: what needs them becomes a barrier.
@@ -96,7 +102,7 @@ class _Known:
 
 def find_syncs(function: Function, machine: Machine) -> list[Sync]:
     """Everything that has to wait for something, in program order."""
-    footprints = Footprints(function, machine)
+    footprints = Footprints(function, machine, overlapping=is_for_overlap(function))
     found: list[Sync] = []
     _visit(function.block, footprints, found, depth=0, is_program=False)
     return found
@@ -130,9 +136,12 @@ class _BlockSyncs:
         self.depth = depth
         self.is_program = is_program
         self.ops = [op for op in block.ops if footprints.of(op)]
+        self.engines = {footprint.engine for op in self.ops for footprint in footprints.of(op)}
+        self.places = {op: place for place, op in enumerate(self.ops)}
         self.parts = footprints.parts(block)
         self.slot = footprints.slot(block)
         self.syncs: list[Sync] = []
+        self.before: dict[Op, list[Sync]] = defaultdict(list)
         self.known = _Known()
         self.through_arguments: set[tuple[Engine, Engine]] = set()
         self.after_op: dict[int, dict[Engine, dict[Engine, int]]] = {}
@@ -146,9 +155,7 @@ class _BlockSyncs:
 
     def _visit(self, number: int, position: int) -> None:
         op, index = self.ops[position], number * len(self.ops) + position
-        for sync in [
-            sync for sync in self.syncs if sync.after is op and (sync.distance or sync.before is not op)
-        ]:
+        for sync in self.before[op]:
             self._apply(sync, number)
         for footprint in self.footprints.of(op):
             for source, distance, place in self._needed(footprint, number, position):
@@ -159,6 +166,7 @@ class _BlockSyncs:
                     slot=self.slot if parts > 1 else None, parts=parts,
                 )  # fmt: skip
                 self.syncs.append(sync)
+                self.before[op].append(sync)
                 self._apply(sync, number)
         self._inherit_from_scalar_units(op)
         self.after_op[index] = self.known.snapshot()
@@ -167,7 +175,7 @@ class _BlockSyncs:
         start = number - sync.distance
         if start < 0:
             return
-        index = start * len(self.ops) + self.ops.index(sync.before)
+        index = start * len(self.ops) + self.places[sync.before]
         passed_on = self.after_op[index].get(sync.source, {})
         self.known.learn(sync.target, sync.source, index, passed_on)
 
@@ -180,20 +188,22 @@ class _BlockSyncs:
             if number < distance:
                 continue
             last = position - 1 if distance == 0 else len(self.ops) - 1
+            first = (number - distance) * len(self.ops)
+            left = {engine for engine in self.engines - asked if self._needs_flags(engine, target.engine)}
             for place in range(last, -1, -1):
+                if not left:
+                    break
                 for source in self.footprints.of(self.ops[place]):
-                    if source.engine == target.engine or source.engine in asked:
+                    if source.engine not in left:
                         continue
-                    if not self._ordered_by_flags(source.engine, target.engine):
-                        continue
-                    if place == position and self._keeps_own_order(
+                    if self.known.covers(target.engine, source.engine, first + place):
+                        left.discard(source.engine)
+                    elif place == position and self._keeps_own_order(
                         self.ops[place], source.engine, target.engine
                     ):
                         continue
-                    if not self._conflict(source, target, distance):
-                        continue
-                    index = (number - distance) * len(self.ops) + place
-                    if not self.known.covers(target.engine, source.engine, index):
+                    elif self._conflict(source, target, distance):
+                        left.discard(source.engine)
                         asked.add(source.engine)
                         yield source.engine, distance, place
 
@@ -246,9 +256,9 @@ class _BlockSyncs:
             for a, b in pairs
         )
 
-    def _ordered_by_flags(self, source: Engine, target: Engine) -> bool:
-        """A core's scalar unit hands out work: what it has done is before what it hands out later."""
-        return not (source.is_scalar and source.core == target.core)
+    def _needs_flags(self, source: Engine, target: Engine) -> bool:
+        """One engine is in order, and what a core's scalar unit has done is before what it hands out later."""
+        return source != target and not (source.is_scalar and source.core == target.core)
 
     def _inherit_from_scalar_units(self, op: Op) -> None:
         """What a scalar unit waited for is done before anything it hands out afterwards."""
@@ -317,7 +327,10 @@ class _Writer:
             if sync.flag < 0:
                 self._barrier(sync)
                 continue
-            self._insert(sync.block, sync.before, after=True, sync=sync, sets=True)
+            if sync.crosses and sync.distance == 0 and self._may_meet_others(sync):
+                self._insert(sync.block, sync.after, after=False, sync=sync, sets=True)
+            else:
+                self._insert(sync.block, sync.before, after=True, sync=sync, sets=True)
             self._insert(sync.block, sync.after, after=False, sync=sync, sets=False)
             if sync.distance:
                 self._around(sync)
@@ -325,6 +338,11 @@ class _Writer:
         for op in list(self.function.walk()):
             if op.definition is While:
                 self._drain_while(op, cores)
+
+    def _may_meet_others(self, sync: Sync) -> bool:
+        """Whether inner blocks between set and wait may use the flag that the pair of engines shares."""
+        first, last = (sync.block.ops.index(op) for op in (sync.before, sync.after))
+        return any(op.regions for op in sync.block.ops[first + 1 : last])
 
     def _barrier(self, sync: Sync) -> None:
         """Wait for all engines: before the later op, or at the end of an iteration."""

@@ -16,6 +16,7 @@ from xdsl_core.ops.task import Member, SetCross, WaitCross
 from xdsl_core.passes.eliminate_dead_code import EliminateDeadCode
 from xdsl_core.passes.memory.footprints import cores_of
 from xdsl_core.passes.memory.machine import Machine
+from xdsl_core.passes.memory.prepare_for_overlap import kernel_of
 from xdsl_core.target import TargetDescription
 
 KERNEL, CORE = "kernel", "core"
@@ -64,7 +65,7 @@ def _for_core(function: Function, kind: str, machine: Machine, *, alone: bool) -
     if not alone and description.per_group > 1:
         others = _kept(function, lambda op: _answers(op, kind))
         made = _either(made, others)
-    made.attributes |= {KERNEL: function.name, CORE: kind}
+    made.attributes |= {KERNEL: kernel_of(function), CORE: kind}
     return made
 
 

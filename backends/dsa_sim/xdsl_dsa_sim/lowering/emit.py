@@ -13,6 +13,7 @@ from xdsl_core.ir.core import Block as IrBlock
 from xdsl_core.ir.types import pointee_of
 from xdsl_core.ops import task
 from xdsl_core.passes.memory.machine import Machine
+from xdsl_core.passes.memory.prepare_for_overlap import is_for_overlap
 from xdsl_core.passes.memory.split_cores import CORE, KERNEL
 from xdsl_core.target import TargetDescription
 from xdsl_dsa_sim.isa import (
@@ -38,8 +39,17 @@ _WIDE = ScalarType(dtypes.i64)
 
 def emit(module: Module, target: TargetDescription) -> Program:
     """The program for the functions that SplitCores made of one kernel."""
+    return _program_of([each for each in module.functions.values() if not is_for_overlap(each)], target)
+
+
+def emit_for_overlap(module: Module, target: TargetDescription) -> Program | None:
+    """The program for arguments that overlap; None where the other one does for them too."""
+    functions = [each for each in module.functions.values() if is_for_overlap(each)]
+    return _program_of(functions, target) if functions else None
+
+
+def _program_of(functions: Sequence[Function], target: TargetDescription) -> Program:
     machine = Machine(target)
-    functions = list(module.functions.values())
     first = functions[0]
     cores: dict[str, tuple[Statement, ...]] = {}
     buffers: list[Buffer] = []
