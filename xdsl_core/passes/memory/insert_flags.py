@@ -257,7 +257,7 @@ class _BlockSyncs:
         )
 
     def _needs_flags(self, source: Engine, target: Engine) -> bool:
-        """One engine is in order, and what a core's scalar unit has done is before what it hands out later."""
+        """An engine is in order; what a core's scalar unit did comes before what it hands out later."""
         return source != target and not (source.is_scalar and source.core == target.core)
 
     def _inherit_from_scalar_units(self, op: Op) -> None:
