@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,11 +48,15 @@ class Comparison:
 
 def unit_roundoff(dtype: Any) -> float:
     """u of a floating-point dtype: half the distance from 1.0 to the next number (2**-24 for float32)."""
+    import ml_dtypes
+
     return float(ml_dtypes.finfo(dtype).eps) / 2
 
 
 def half_ulp(expected: Array, dtype: Any) -> Array:
     """The error of rounding `expected` once to `dtype`, for each element; subnormal numbers included."""
+    import ml_dtypes
+
     limits = ml_dtypes.finfo(dtype)
     magnitude = np.maximum(np.abs(np.asarray(expected, np.float64)), float(limits.smallest_normal))
     exponent = np.frexp(np.where(np.isfinite(magnitude), magnitude, 1.0))[1] - 1

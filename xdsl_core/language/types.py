@@ -7,8 +7,6 @@ from functools import cache, cached_property
 from math import prod
 from typing import Any
 
-import ml_dtypes
-
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType
 from xdsl_core.ir.types import PointerType, ScalarType, TileType, Type
@@ -60,6 +58,8 @@ class dtype:
 
     @property
     def exponent_bias(self) -> int:
+        import ml_dtypes
+
         return 1 - int(ml_dtypes.finfo(self.row.numpy).minexp)
 
     def is_floating(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from xdsl_core.dtypes import DType
@@ -141,6 +140,8 @@ def special_values(dtype: DType) -> Array:
     """Numbers that go wrong first: zeros of both signs, ends of ranges, subnormals, infinities, NaN."""
     if not dtype.is_float:
         return np.array([0, 1, 2, dtype.highest, dtype.lowest, int(dtype.highest) - 1], dtype.numpy)
+    import ml_dtypes
+
     limits = ml_dtypes.finfo(dtype.numpy)
     smallest, normal = float(limits.smallest_subnormal), float(limits.smallest_normal)
     numbers = [0.0, -0.0, 1.0, -1.0, 0.5, float(dtype.highest), float(dtype.lowest), smallest, -smallest]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from xdsl_core import dtypes
@@ -57,6 +56,8 @@ def _round(dtype: DType, values: Array, rounding: str, saturate: bool) -> Array:
 @cache
 def _smallest_step(dtype: DType) -> int:
     """Exponent of the distance between neighbouring subnormals."""
+    import ml_dtypes
+
     return int(np.log2(float(ml_dtypes.finfo(dtype.numpy).smallest_subnormal)))
 
 

@@ -273,6 +273,12 @@ def test_import_is_light() -> None:
     assert run(script.format(names=names)) == "[]"
 
 
+def test_the_language_is_light() -> None:
+    """Some versions of ml_dtypes take a second to import, and most kernels need none of its formats."""
+    names = ["ml_dtypes", "cffi", "jinja2", "torch", "rich", "xdsl_cpu_c"]
+    assert run(f"import sys, xdsl_core.language; print([n for n in {names} if n in sys.modules])") == "[]"
+
+
 def test_every_public_name_is_there() -> None:
     for name in xdsl.__all__:
         assert getattr(xdsl, name) is not None
