@@ -88,7 +88,7 @@ def test_programs_round_trip() -> None:
     )
     buffers = (Buffer("a tile", "core", "UB", 0, 128, 2, (0, 4), place),)
     parameters = (Parameter("a", dtypes.f16, True), Parameter("n", dtypes.i32))
-    program = Program("k", "toy", parameters, {"core": body, "other": ()}, buffers, 4096)
+    program = Program("k", "toy", parameters, {"core": body, "other": ()}, buffers, 4096, {"other": 1})
     text = print_program(program)
     read = parse_program(text)
     assert read == program

@@ -7,19 +7,17 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl_core.diagnostics import CompilationError, error
-from xdsl_core.dtypes import i64
-from xdsl_core.ir import Block, Builder, Function, Module, Op, Region, ScalarType, Value, clone_function
-from xdsl_core.ir.core import clone_op
-from xdsl_core.ops import Constant, Eq, If, Store, Yield
+from xdsl_core.ir import Function, Module, Op, Value, clone_function
+from xdsl_core.ops import Store
 from xdsl_core.ops.buffer import Allocate
-from xdsl_core.ops.task import Member, SetCross, WaitCross
+from xdsl_core.ops.task import SetCross, WaitCross
 from xdsl_core.passes.eliminate_dead_code import EliminateDeadCode
 from xdsl_core.passes.memory.footprints import cores_of
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.prepare_for_overlap import kernel_of
 from xdsl_core.target import TargetDescription
 
-KERNEL, CORE = "kernel", "core"
+KERNEL, CORE, MEMBERS = "kernel", "core", "members"
 Keep = Callable[[Op], bool]
 
 
@@ -37,8 +35,7 @@ class SplitCores:
         func @f.AIC(...) { buffer.multiply ...; task.set_cross ... }
         func @f.AIV(...) { task.wait_cross ...; buffer.compute ... }
 
-    Where a group has several cores of a kind and works on one program together, the first of them does the
-    work and the others only answer flags.
+    Where a group has several cores of a kind and works on one program together, one of them takes part.
     """
 
     target: TargetDescription = field(repr=False)
@@ -62,10 +59,9 @@ class SplitCores:
 def _for_core(function: Function, kind: str, machine: Machine, *, alone: bool) -> Function:
     made = _kept(function, lambda op: belongs(op, kind, machine))
     description = next(each for each in machine.target.kinds if each.name == kind)
-    if not alone and description.per_group > 1:
-        others = _kept(function, lambda op: _answers(op, kind))
-        made = _either(made, others)
     made.attributes |= {KERNEL: kernel_of(function), CORE: kind}
+    if not alone and description.per_group > 1:
+        made.attributes[MEMBERS] = 1
     return made
 
 
@@ -83,15 +79,6 @@ def belongs(op: Op, kind: str, machine: Machine) -> bool:
     return op.attributes.get(CORE, "") in ("", kind)
 
 
-def _answers(op: Op, kind: str) -> bool:
-    """Whether a core without work of its own runs the op: flags between cores, control, scalar code."""
-    if op.definition is SetCross:
-        return bool(op.attributes["source_core"] == kind)
-    if op.definition is WaitCross:
-        return bool(op.attributes["target_core"] == kind)
-    return op.definition is not Store and op.definition is not Allocate and not op.attributes.get(CORE)
-
-
 def _kept(function: Function, keep: Keep) -> Function:
     """A copy of a function without the ops that do not belong."""
     copy = clone_function(function)
@@ -104,26 +91,6 @@ def _kept(function: Function, keep: Keep) -> Function:
             assert op.block is not None
             op.block.ops.remove(op)
     return copy
-
-
-def _either(first: Function, others: Function) -> Function:
-    """The first core of a group runs one body, the others another."""
-    *work, end = first.block.ops
-    then, otherwise = Block(), Block()
-    for op in work:
-        then.append(op)
-    Builder(then).build(Yield, ())
-    mapping = dict(zip(others.parameters, first.parameters, strict=True))
-    for op in others.block.ops[:-1]:
-        otherwise.append(clone_op(op, mapping))
-    Builder(otherwise).build(Yield, ())
-    first.block.ops.clear()
-    builder = Builder(first.block, location=first.location)
-    zero = builder.value(Constant, value=0, type=ScalarType(i64))
-    is_first = builder.value(Eq, builder.value(Member), zero)
-    builder.build(If, is_first, regions=(Region([then]), Region([otherwise])))
-    first.block.append(end)
-    return first
 
 
 def _require_definitions(function: Function) -> None:

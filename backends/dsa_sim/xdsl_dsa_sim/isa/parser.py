@@ -115,6 +115,7 @@ def parse_program(text: str, *, file: str = "<assembler>") -> Program:
     parameters: list[Parameter] = []
     buffers: list[Buffer] = []
     cores: dict[str, tuple[Statement, ...]] = {}
+    members: dict[str, int] = {}
     while reader.peek():
         if reader.accept("file"):
             number = reader.take()
@@ -126,8 +127,10 @@ def parse_program(text: str, *, file: str = "<assembler>") -> Program:
         else:
             reader.expect("core")
             kind = reader.word()
+            if reader.accept("members"):
+                members[kind] = reader.integer()
             cores[kind] = _body(reader)
-    return Program(kernel, target, tuple(parameters), cores, tuple(buffers), workspace)
+    return Program(kernel, target, tuple(parameters), cores, tuple(buffers), workspace, members)
 
 
 def _tokens(text: str, file: str) -> list[tuple[str, str, int]]:

@@ -22,7 +22,8 @@ def print_program(program: Program) -> str:
     lines += [_parameter(parameter) for parameter in program.parameters]
     lines += [_buffer(buffer, files) for buffer in program.buffers]
     for kind, body in program.cores.items():
-        lines += [f"core {kind} {{", *(_INDENT + line for line in _body(body, files)), "}"]
+        members = f" members {program.members[kind]}" if kind in program.members else ""
+        lines += [f"core {kind}{members} {{", *(_INDENT + line for line in _body(body, files)), "}"]
     return "\n".join(lines) + "\n"
 
 

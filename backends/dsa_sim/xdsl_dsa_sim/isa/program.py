@@ -117,7 +117,8 @@ class Program:
     """A kernel in instructions.
 
     `cores` maps a kind of core to its code; kinds that are absent stay idle. `workspace` is the bytes of
-    global scratch memory each group of cores gets.
+    global scratch memory each group of cores gets. `members` says of a kind how many cores of a group run
+    the code; all of them where it says nothing.
     """
 
     kernel: str
@@ -126,6 +127,7 @@ class Program:
     cores: Mapping[str, tuple[Statement, ...]]
     buffers: tuple[Buffer, ...] = ()
     workspace: int = 0
+    members: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:

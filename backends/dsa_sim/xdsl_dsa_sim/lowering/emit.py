@@ -14,7 +14,7 @@ from xdsl_core.ir.types import pointee_of
 from xdsl_core.ops import task
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.prepare_for_overlap import is_for_overlap
-from xdsl_core.passes.memory.split_cores import CORE, KERNEL
+from xdsl_core.passes.memory.split_cores import CORE, KERNEL, MEMBERS
 from xdsl_core.target import TargetDescription
 from xdsl_dsa_sim.isa import (
     GLOBAL,
@@ -67,7 +67,14 @@ def _program_of(functions: Sequence[Function], target: TargetDescription) -> Pro
     )
     scratch = [b.offset + b.bytes * b.copies for b in buffers if b.space == machine.global_space]
     kept = tuple(b for b in buffers if b.space != machine.global_space)
-    return Program(first.attributes[KERNEL], target.name, parameters, cores, kept, max(scratch, default=0))
+    members = {
+        each.attributes[CORE]: int(each.attributes[MEMBERS])
+        for each in functions
+        if MEMBERS in each.attributes
+    }
+    return Program(
+        first.attributes[KERNEL], target.name, parameters, cores, kept, max(scratch, default=0), members
+    )
 
 
 class Emitter:

@@ -119,7 +119,18 @@ class _Assembler:
             base + self.hidden,
             frozenset(self.floats),
             self.kind.engines.index(scalar),
+            self._members(),
         )
+
+    def _members(self) -> int:
+        """How many cores of a group run the code."""
+        there = self.kind.per_group
+        members = self.program.members.get(self.kind.name, there)
+        if not 1 <= members <= there:
+            self.wrong(
+                f"{members} cores {self.kind.name} of a group are to run, it has {there}", Location("", 0)
+            )
+        return members
 
     def wrong(self, message: str, location: Location, *, help: str = "") -> None:
         self.found.append(error("X0905", message, location=location, help=help))

@@ -156,7 +156,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class CoreImage:
     """The code of one kind of core. `registers` names the first ones; hidden ones follow up to
-    `register_count`.
+    `register_count`. `members` cores of each group run it.
     """
 
     kind: CoreKind
@@ -166,6 +166,7 @@ class CoreImage:
     register_count: int
     float_registers: frozenset[int]
     scalar_engine: int
+    members: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def prepare(
         mode = "both"
     programs = grid[0] * grid[1] * grid[2]
     counts = _core_counts(image, programs)
-    groups = max(-(-count // core.kind.per_group) for core, count in zip(image.cores, counts, strict=True))
+    groups = max(-(-count // core.members) for core, count in zip(image.cores, counts, strict=True))
     total = groups * image.program.workspace
     workspace = 0
     if total:
@@ -94,13 +94,14 @@ def prepare(
         first_engine = 0
         for core, count in zip(image.cores, counts, strict=True):
             for subcore in range(core.kind.per_group):
-                index = group * core.kind.per_group + subcore
-                if index < count:
+                index = group * core.members + subcore
+                if subcore < core.members and index < count:
                     special = _special(
                         core, index, count, groups, grid, workspace + group * image.program.workspace
                     )
                     registers = _registers(core, special, memory.values)
-                    cores.append(CoreSetup(Place(core, index), group, first_engine, registers))
+                    place = Place(core, group * core.kind.per_group + subcore)
+                    cores.append(CoreSetup(place, group, first_engine, registers))
                 first_engine += len(core.kind.engines)
     engines = sum(core.kind.per_group * len(core.kind.engines) for core in image.cores)
     return Setup(image, tuple(cores), memory, (workspace, total), engines, mode, trace, max_steps)
@@ -111,13 +112,13 @@ def _core_counts(image: Image, programs: int) -> list[int]:
     together = len(image.cores) > 1 or any(_works_in_group(image, core) for core in image.cores)
     if together:
         groups = min(image.groups, programs)
-        return [groups * core.kind.per_group for core in image.cores]
-    return [min(core.kind.count, programs) for core in image.cores]
+        return [groups * core.members for core in image.cores]
+    return [min(core.kind.count // core.kind.per_group * core.members, programs) for core in image.cores]
 
 
 def _works_in_group(image: Image, core: CoreImage) -> bool:
     shared = {number for number, space in enumerate(image.spaces) if space.owner == "cluster"}
-    if core.kind.per_group == 1:
+    if core.members == 1:
         return False
     return any(
         item.action in (Action.SET_CROSS, Action.WAIT_CROSS, Action.BARRIER_CORES)
@@ -133,14 +134,13 @@ def _reads_values(core: CoreImage) -> bool:
 def _special(
     core: CoreImage, index: int, count: int, groups: int, grid: Grid, workspace: int
 ) -> dict[str, int]:
-    per_group = core.kind.per_group
     values = {
         "core": index,
         "cores": count,
-        "group": index // per_group,
+        "group": index // core.members,
         "groups": groups,
-        "subcore": index % per_group,
-        "subcores": per_group,
+        "subcore": index % core.members,
+        "subcores": core.members,
         "grid_x": grid[0],
         "grid_y": grid[1],
         "grid_z": grid[2],
