@@ -165,10 +165,14 @@ class WaitCross(_CrossFlag):
 
 @op("task.barrier", since="0.1", profile="ext-dsa", traits=_EFFECT)
 class Barrier:
-    """Holds a core's scalar unit until all its engines are done with what they were given."""
+    """Holds a core's scalar unit until all its engines are done with what they were given.
+
+    With `group` every core of the group waits so, and then for the others to have come to the same barrier.
+    """
 
     core = attribute(str, doc="the kind of core, empty where all are alike", default="")
-    samples = (Sample({}), Sample({}, {"core": "AIV"}))
+    group = attribute(bool, doc="whether the cores of a group wait for each other", default=False)
+    samples = (Sample({}), Sample({}, {"core": "AIV"}), Sample({}, {"group": True}))
 
     @type_rule
     def _() -> None:

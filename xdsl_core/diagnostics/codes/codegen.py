@@ -153,8 +153,7 @@ Fix: let a program work on smaller tiles and launch more programs, or ask for fe
         "the target has no way to do this",
         """
 The op means something, and no unit of the target can do it as it stands: a loop inside the combine function
-of
-a reduction, or a number computed from tiles on one kind of core that a loop on another kind depends on.
+of a reduction, for example.
 
 Fix: follow the message's help, or run the kernel on another backend.
 """,
@@ -167,16 +166,6 @@ have
 to reach. The message names what is missing.
 
 Fix: add the unit or the data path to the target's file.
-""",
-    ),
-    "X0713": (
-        "a kernel needs more flags between cores than there are",
-        """
-Cores of different kinds tell each other by flags when a tile is ready or its memory is free again, and a
-target
-has only so many.
-
-Fix: split the kernel into two, or let fewer tiles go back and forth between the matrix and the vector unit.
 """,
     ),
 }

@@ -127,9 +127,17 @@ class Footprints:
             return self._scalar_access(op)
         if op.definition in (Allocate, Select, View, Window) or not op.attributes.get("engine"):
             return []
-        core = op.attributes["core"]
-        name = op.attributes["engine"]
-        footprint = Footprint(Engine(core, name, name == self.machine.scalar_engine(core)))
+        if not op.attributes["core"]:
+            return [self._touched(op, self._scalar(core)) for core in self.cores]
+        core, name = op.attributes["core"], op.attributes["engine"]
+        return [self._touched(op, Engine(core, name, name == self.machine.scalar_engine(core)))]
+
+    def _scalar(self, core: str) -> Engine:
+        return Engine(core, self.machine.scalar_engine(core), True)
+
+    def _touched(self, op: Op, engine: Engine) -> Footprint:
+        """What an op on buffers reads and writes."""
+        footprint = Footprint(engine)
         for schema, group in zip(op.definition.operand_schema, op.groups(), strict=True):
             for value in group:
                 if isinstance(value.type, BufferType):
@@ -139,7 +147,7 @@ class Footprints:
                     if schema.name not in _WRITTEN or schema.name in _BOTH or op.has(Trait.ATOMIC):
                         footprint.reads.add(extent)
         self._add_indirect(op, footprint)
-        return [footprint]
+        return footprint
 
     def _add_indirect(self, op: Op, footprint: Footprint) -> None:
         """Single elements of global memory, which may be any."""
@@ -161,7 +169,7 @@ class Footprints:
         cores = [vector] if op.definition is Store else self.cores
         found = []
         for core in cores:
-            footprint = Footprint(Engine(core, self.machine.scalar_engine(core), True))
+            footprint = Footprint(self._scalar(core))
             (footprint.writes if op.definition is Store else footprint.reads).add(extent)
             found.append(footprint)
         return found

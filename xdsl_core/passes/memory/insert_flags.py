@@ -10,7 +10,7 @@ from typing import ClassVar
 from xdsl_core.ir import Block, Builder, Function, Module, Op, Value
 from xdsl_core.ops import If, While
 from xdsl_core.ops.task import Barrier, Program, SetCross, SetFlag, WaitCross, WaitFlag
-from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints, cores_of
+from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.prepare_for_overlap import is_for_overlap, plain_function
 from xdsl_core.target import TargetDescription
@@ -48,7 +48,7 @@ class InsertFlags:
                 del module.functions[function.name]
                 continue
             _number(found[function], machine)
-            _Writer(function, machine).write(found[function])
+            _Writer(function, Footprints(function, machine)).write(found[function])
 
 
 # No target has this many flags: what needs them becomes a barrier.
@@ -291,7 +291,7 @@ def _number(syncs: Sequence[Sync], machine: Machine) -> None:
                 sync.flag = shared[pair]
                 continue
             if crossing >= cross:
-                raise _too_many_cross_flags(sync, cross)
+                continue
             sync.flag = crossing
             crossing += 1
             if sync.distance == 0:
@@ -301,25 +301,12 @@ def _number(syncs: Sequence[Sync], machine: Machine) -> None:
             used[pair] += sync.parts
 
 
-def _too_many_cross_flags(sync: Sync, limit: int) -> Exception:
-    from xdsl_core.diagnostics import CompilationError, error
-
-    return CompilationError(
-        error(
-            "X0713",
-            f"the kernel needs more than the {limit} flags that cores of this target have between them",
-            location=sync.after.location,
-            help="split the kernel, or let fewer tiles go back and forth between matrix and vector unit",
-        )
-    )
-
-
 class _Writer:
     """Puts the ops for syncs into a function."""
 
-    def __init__(self, function: Function, machine: Machine) -> None:
+    def __init__(self, function: Function, footprints: Footprints) -> None:
         self.function = function
-        self.machine = machine
+        self.footprints = footprints
         self.barriers: set[tuple[int, str]] = set()
 
     def write(self, syncs: Sequence[Sync]) -> None:
@@ -334,10 +321,9 @@ class _Writer:
             self._insert(sync.block, sync.after, after=False, sync=sync, sets=False)
             if sync.distance:
                 self._around(sync)
-        cores = cores_of(self.function, self.machine)
         for op in list(self.function.walk()):
             if op.definition is While:
-                self._drain_while(op, cores)
+                self._drain_while(op)
 
     def _may_meet_others(self, sync: Sync) -> bool:
         """Whether inner blocks between set and wait may use the flag that the pair of engines shares."""
@@ -347,17 +333,23 @@ class _Writer:
     def _barrier(self, sync: Sync) -> None:
         """Wait for all engines: before the later op, or at the end of an iteration."""
         place = sync.after if sync.distance == 0 else sync.block.ops[-1]
-        key = id(place), sync.target.core
-        if key not in self.barriers:
-            self.barriers.add(key)
-            Builder(sync.block, before=place, location=place.location).build(Barrier, core=sync.target.core)
+        core = "" if sync.crosses else sync.target.core
+        if (id(place), core) not in self.barriers:
+            self.barriers.add((id(place), core))
+            self._wait_for_all(sync.block, place, core)
 
-    def _drain_while(self, loop: Op, cores: Sequence[str]) -> None:
+    def _wait_for_all(self, block: Block, place: Op, core: str) -> None:
+        """A barrier of one kind of core, or of all cores of a group where none is named."""
+        builder = Builder(block, before=place, location=place.location)
+        builder.build(Barrier, core=core, group=not core)
+
+    def _drain_while(self, loop: Op) -> None:
         """Iterations of a loop with a test follow each other whole."""
-        for region in loop.regions:
+        cores = {footprint.engine.core for footprint in self.footprints.of(loop)}
+        core = cores.pop() if len(cores) == 1 else ""
+        for region in loop.regions if cores or core else ():
             block = region.block
-            for core in cores:
-                Builder(block, before=block.ops[0], location=loop.location).build(Barrier, core=core)
+            self._wait_for_all(block, block.ops[0], core)
 
     def _insert(self, block: Block, op: Op, *, after: bool, sync: Sync, sets: bool) -> None:
         place = block.ops[block.ops.index(op) + 1] if after else op

@@ -102,9 +102,10 @@ def _copy(emitter: Emitter, op: Op) -> None:
 
 
 def _fill(emitter: Emitter, op: Op) -> None:
+    engine = op.attributes["engine"]
     emitter.add(
-        op.attributes["engine"],
-        "fill",
+        engine,
+        "store" if engine == emitter.scalar_engine else "fill",
         emitter.region(op.operand("destination")),
         emitter.scalar(op.operand("value")),
     )
@@ -216,7 +217,8 @@ def _cross(emitter: Emitter, op: Op) -> None:
 
 
 def _barrier(emitter: Emitter, op: Op) -> None:
-    emitter.add(emitter.scalar_engine, "barrier")
+    among_cores = op.attribute("group") and emitter.mixed
+    emitter.add(emitter.scalar_engine, "barrier_cores" if among_cores else "barrier")
 
 
 # The rule of each op; scalar code and control flow are in `emit`.

@@ -257,11 +257,13 @@ def test_cores_meet_in_global_memory() -> None:
         assert {op.attributes.get("core", kind) for op in function.walk()} == {kind}
 
 
-def test_too_few_flags_between_cores_are_an_error() -> None:
+def test_without_flags_between_cores_they_meet_at_barriers() -> None:
     machine = target(limits={"event_flags": 8, "cross_flags": 0})
-    with pytest.raises(CompilationError) as refused:
-        lowered(dot_kernel("tile.exp %d"), machine)
-    assert refused.value.diagnostics[0].code == "X0713"
+    module = lowered(dot_kernel("tile.exp %d"), machine)
+    assert not ops_of(module, SetCross)
+    barriers = [op for op in module.walk() if op.name == "task.barrier"]
+    assert [op.attribute("group") for op in barriers] == [True] * len(barriers)
+    assert barriers
 
 
 def test_without_flags_barriers_keep_order() -> None:
