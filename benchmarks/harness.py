@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.noise import Quiet
+from benchmarks.probe import Peak
 
 ENOUGH = 3  # with fewer quiet rounds all rounds count, and the table says so
 SAMPLE_SECONDS = 0.01  # short calls are repeated until a sample takes this long
@@ -109,10 +110,14 @@ def against_peers(
     *,
     amount: float = 0.0,
     amount_unit: str = "",
+    limit: Peak | None = None,
 ) -> list[Result]:
-    """Ours against each peer; `amount` (operations or bytes of one call) gives the rate, in units of 1e9."""
+    """Ours against each peer; `amount` (operations or bytes of one call) gives the rate, in units of 1e9.
+
+    With `limit` the rate comes with its share of what the machine can do.
+    """
     own, *others = interleave([ours, *peers], effort)
-    rate = f"{amount / own.median() / 1e9:.1f} {amount_unit}" if amount else ""
+    rate = _rate(amount / own.median() / 1e9, amount_unit, limit) if amount else ""
     return [_result(work, own, other, rate) for other in others]
 
 
@@ -124,6 +129,11 @@ def _result(work: str, own: Samples, other: Samples, rate: str) -> Result:
         peer_value=other.median() * 1e3, ratio=statistics.median(_usable(ratios, quiet)),
         kept=sum(quiet), taken=len(quiet), rate=rate,
     )  # fmt: skip
+
+
+def _rate(rate: float, unit: str, limit: Peak | None) -> str:
+    share = limit.share(rate, unit) if limit is not None else None
+    return f"{rate:.1f} {unit}" + (f", {share:.0%} of peak" if share is not None else "")
 
 
 def _usable(values: list[float], quiet: list[bool]) -> list[float]:

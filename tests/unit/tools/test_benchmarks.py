@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from xml.etree import ElementTree
+
 import pytest
 
 from benchmarks import harness
-from benchmarks.harness import Candidate, Effort, Samples, against_peers, interleave
+from benchmarks.harness import Candidate, Effort, Result, Samples, against_peers, interleave
 from benchmarks.noise import Quiet
+from benchmarks.plot import write_svg
+from benchmarks.probe import Peak
 
 
 @pytest.fixture
@@ -60,3 +65,29 @@ def test_a_thread_that_waited_or_stolen_time_disturb() -> None:
     assert before.disturbed(Quiet({"1": 0, "2": 61_000_000}, stolen=7), seconds=1.0)
     assert before.disturbed(Quiet({"3": 60_000_000}, stolen=7), seconds=1.0)
     assert before.disturbed(Quiet({}, stolen=8), seconds=1.0)
+
+
+def test_the_picture_has_a_bar_for_each_ratio(tmp_path: Path) -> None:
+    results = [
+        Result("softmax 4x4", "time", 1.0, "ms", peer, ratio, ratio, 3, 3)
+        for peer, ratio in (("numpy", 2.0), ("torch <out>", 0.5), ("interpreter", 4000.0))
+    ]
+    write_svg(results, tmp_path / "plot.svg", title="peer / ours")
+    picture = ElementTree.parse(tmp_path / "plot.svg").getroot()
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "softmax 4x4  ·  torch <out>" in texts
+    bars = [float(element.get("width", "0")) for element in picture.iter("{http://www.w3.org/2000/svg}rect")][
+        1:
+    ]
+    assert bars[0] == pytest.approx(bars[1], abs=0.2)
+    assert bars[2] == pytest.approx(4 * bars[0], abs=0.5)
+
+
+def test_a_rate_is_a_share_of_the_peak_of_its_own_unit() -> None:
+    limit = Peak(operations=200.0, bytes=40.0)
+    assert limit.share(50.0, "GFLOP/s") == 0.25
+    assert limit.share(50.0, "GB/s") == 1.25
+    assert limit.share(50.0, "Gop/s") is None
+    own, other = Candidate("ours", lambda: None), Candidate("other", lambda: None)
+    (result,) = against_peers("w", own, [other], Effort(1, 0.1), amount=1e9, amount_unit="GB/s", limit=limit)
+    assert "% of peak" in result.rate
