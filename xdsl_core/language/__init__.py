@@ -2,15 +2,17 @@
 
 from builtins import tuple
 
-from xdsl_core.language import math, target_info
+from xdsl_core.language import extra, math, target_info
 from xdsl_core.language.aggregate import aggregate, aggregate_replace
 from xdsl_core.language.atomic import (
     atomic_add,
     atomic_and,
     atomic_cas,
+    atomic_load,
     atomic_max,
     atomic_min,
     atomic_or,
+    atomic_store,
     atomic_xchg,
     atomic_xor,
 )
@@ -91,7 +93,9 @@ from xdsl_core.language.shape import (
 )
 from xdsl_core.language.slices import extract_slice, insert_slice
 from xdsl_core.language.standard import (
+    atomic_poll,
     cdiv,
+    expect_zero,
     flip,
     next_power_of_2,
     sigmoid,
@@ -133,7 +137,15 @@ from xdsl_core.language.types import (
     uint64,
     void,
 )
-from xdsl_core.language.values import PropagateNan, const, constexpr, tensor
+from xdsl_core.language.values import (
+    TRITON_MAX_TENSOR_NUMEL,
+    PropagateNan,
+    const,
+    constexpr,
+    constexpr_type,
+    slice,
+    tensor,
+)
 
 __all__ = [
     # programs and memory
@@ -155,6 +167,9 @@ __all__ = [
     "atomic_or",
     "atomic_xchg",
     "atomic_xor",
+    "atomic_load",
+    "atomic_store",
+    "atomic_poll",
     # making and shaping tiles
     "arange",
     "full",
@@ -247,6 +262,11 @@ __all__ = [
     "standard",
     "constexpr_function",
     "custom",
+    "expect_zero",
+    "constexpr_type",
+    "slice",
+    "TRITON_MAX_TENSOR_NUMEL",
+    "extra",
     "target_info",
     "aggregate",
     "aggregate_replace",

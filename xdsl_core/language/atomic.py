@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from xdsl_core import dtypes, ops
+from typing import Any
+
+from xdsl_core import ops
 from xdsl_core.dtypes import DType
+from xdsl_core.ir.types import PointerType, element_of, pointee_of
 from xdsl_core.language.builtin import Builtin, builtin
 from xdsl_core.language.context import Context, fail
 from xdsl_core.language.memory import checked_option, checked_pointer, fitting, fitting_mask
-from xdsl_core.language.semantics.conversion import converted
+from xdsl_core.language.semantics.conversion import bitcast, cast, constant, converted
+from xdsl_core.language.types import get_int_dtype
 from xdsl_core.language.values import Operand, tensor
 
 SEMANTICS = ("acq_rel", "acquire", "release", "relaxed")
 SCOPES = ("gpu", "cta", "sys")
 _BIT_KINDS = ("and", "or", "xor")
+_HALF_KINDS = ("add", "xchg")
 
 
 def checked_update(function: str, kind: str, element: DType) -> None:
     """X0145 where memory of this dtype cannot be updated in this way."""
-    half_sum = kind == "add" and element in (dtypes.f16, dtypes.bf16)
-    if (element.bits < 32 and not half_sum) or (element.is_float and kind in _BIT_KINDS):
-        takes = "32- and 64-bit integers" + ("" if kind in _BIT_KINDS else " and floats")
+    least = 8 if element.is_integer else 16 if kind in _HALF_KINDS else 32
+    if element.bits < least or (element.is_float and kind in _BIT_KINDS):
+        floats = ", f16, bf16, f32 and f64" if kind in _HALF_KINDS else ", f32 and f64"
         raise fail(
             "X0145",
             f"tl.{function} does not work on {element}",
-            help=f"it takes {takes}{', f16 and bf16' if kind == 'add' else ''}",
+            help=f"it takes integers of 8 to 64 bits{'' if kind in _BIT_KINDS else floats}",
         )
 
 
-def _orders(function: str, sem: str | None, scope: str | None) -> dict[str, str | None]:
+def _orders(function: str, sem: str | None, scope: str | None) -> dict[str, Any]:
+    return _known_orders(function, sem or SEMANTICS[0], scope, SEMANTICS)
+
+
+def _known_orders(function: str, sem: str, scope: str | None, known: tuple[str, ...]) -> dict[str, Any]:
+    checked_option(function, "sem", sem, known)
     return {
-        "sem": checked_option(function, "sem", sem or SEMANTICS[0], SEMANTICS),
+        "sem": sem if sem != SEMANTICS[0] else None,
         "scope": checked_option(function, "scope", scope or SCOPES[0], SCOPES),
     }
 
@@ -87,3 +97,69 @@ def atomic_cas(
         for name, one in (("cmp", cmp), ("val", val))
     )
     return context.emit(ops.AtomicCas, pointer, compare, value, **_orders("atomic_cas", sem, scope))
+
+
+def _as_integers(context: Context, function: str, pointer: tensor) -> tuple[tensor, DType]:
+    """Pointers to integers as wide as what they point to, and what that is. X0145 for bools."""
+    element = checked_pointer(function, pointer)
+    if element.bits < 8:
+        raise fail("X0145", f"tl.{function} does not work on {element}", help="it takes 8 to 64 bits")
+    bits = get_int_dtype(element.bits, signed=True).row
+    pointed = element_of(pointer.handle.type)
+    assert isinstance(pointed, PointerType)
+    space = pointed.space
+    return cast(context, pointer, PointerType(bits, space)), element
+
+
+@builtin(member=True)
+def atomic_load(
+    context: Context,
+    pointer: tensor,
+    mask: tensor | None = None,
+    sem: str | None = None,
+    scope: str | None = None,
+) -> tensor:
+    """What a pointer points to, read in one indivisible step; undefined in lanes with a false mask.
+
+    `sem` is "acquire" (the default) or "relaxed". The memory must be writable: it is an update that changes
+    nothing.
+    """
+    bits, element = _as_integers(context, "atomic_load", pointer)
+    lanes = fitting_mask(context, "atomic_load", mask, bits)
+    nothing = constant(context, 0, pointee_of(bits.handle.type), bits.shape)
+    orders = _known_orders("atomic_load", sem or "acquire", scope, ("acquire", "relaxed"))
+    return bitcast(context, context.emit(ops.AtomicRmw, bits, nothing, lanes, kind="or", **orders), element)
+
+
+@builtin(member=True)
+def atomic_store(
+    context: Context,
+    pointer: tensor,
+    val: Operand,
+    mask: tensor | None = None,
+    sem: str | None = None,
+    scope: str | None = None,
+) -> None:
+    """Write `val` in one indivisible step. `sem` is "release" (the default) or "relaxed"."""
+    bits, element = _as_integers(context, "atomic_store", pointer)
+    value = fitting(context, "atomic_store", "the value", converted(context, val, element, bits.shape), bits)
+    lanes = fitting_mask(context, "atomic_store", mask, bits)
+    orders = _known_orders("atomic_store", sem or "release", scope, ("release", "relaxed"))
+    same = bitcast(context, value, pointee_of(bits.handle.type))
+    context.build(ops.AtomicRmw, bits, same, lanes, kind="xchg", **orders)
+
+
+@builtin
+def _check_poll(context: Context, pointer: tensor, timeout_ns: Any) -> None:
+    """X0145 for what tl.atomic_poll does not poll, X0165 for time-outs."""
+    element = checked_pointer("atomic_poll", pointer)
+    if not element.is_integer or element.bits not in (16, 32, 64):
+        raise fail(
+            "X0145", f"tl.atomic_poll does not work on {element}", help="it takes integers of 16, 32, 64 bits"
+        )
+    if timeout_ns is not None:
+        raise fail(
+            "X0165",
+            "tl.atomic_poll takes no timeout here: a kernel has no clock",
+            help="leave timeout_ns out, or count the polls in a loop around tl.atomic_load",
+        )

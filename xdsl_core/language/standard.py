@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl_core.language import math
+from xdsl_core.language.atomic import _check_poll, atomic_load
 from xdsl_core.language.builtin import constexpr_function, standard
 from xdsl_core.language.creation import full
-from xdsl_core.language.debug import static_assert
+from xdsl_core.language.debug import device_assert, static_assert
 from xdsl_core.language.elementwise import minimum
 from xdsl_core.language.iterators import static_range
-from xdsl_core.language.reduction import max, sum, xor_sum
+from xdsl_core.language.reduction import max, min, sum, xor_sum
 from xdsl_core.language.shape import checked_axis, expand_dims, reshape
-from xdsl_core.language.types import get_int_dtype
+from xdsl_core.language.types import get_int_dtype, int32
 from xdsl_core.language.values import constexpr
 
 _integer_of_width = constexpr_function(get_int_dtype)
@@ -119,3 +120,32 @@ def _squeeze(x: Any, axis: Any) -> Any:
 def unsqueeze(x: Any, dim: constexpr) -> Any:
     """The tile with a new axis of extent 1 at the place `dim` of the result."""
     return expand_dims(x, dim)
+
+
+@standard(member=True)
+def atomic_poll(
+    pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None
+) -> Any:
+    """Wait until each element equals `expected_value`; all True. It must be written by another program.
+
+    Programs may run one after the other: a value that only a later program writes never comes.
+    """
+    _check_poll(pointer, timeout_ns)
+    seen = atomic_load(pointer, None, sem, scope) == expected_value
+    while _any_left(seen):
+        seen = seen | (atomic_load(pointer, None, sem, scope) == expected_value)
+    return seen
+
+
+@standard
+def _any_left(seen: Any) -> Any:
+    if len(seen.shape) == 0:
+        return seen == 0
+    return min(reshape(seen, seen.numel).to(int32), 0) == 0
+
+
+@standard
+def expect_zero(x: Any, mask: Any) -> Any:
+    """x as it is; in debug mode it is checked to be 0 wherever `mask` is true."""
+    device_assert((x == 0) | (mask == 0), "expect_zero expected x == 0 where mask is true")
+    return x

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from math import prod
 from typing import Any, TypeAlias
@@ -175,3 +176,21 @@ class constexpr:
 
 class const:
     """As an annotation: the pointer is only read from."""
+
+
+@dataclass(frozen=True)
+class constexpr_type:
+    """The type of a compile-time value, which is the value itself."""
+
+    value: Any
+
+
+class slice:
+    """`start:stop:step` as a value of a kernel; kernels write it as x[start:stop:step]."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start, self.stop, self.step = start, stop, step
+
+
+# The most elements that stock Triton lets a tile have. It is no limit here.
+TRITON_MAX_TENSOR_NUMEL = 1048576

@@ -34,8 +34,8 @@ KINDS = ("add", "max", "min", "and", "or", "xor", "xchg")
 ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 SCOPES = ("cta", "gpu", "sys")
 UPDATED = TypePattern(
-    "integer of 32 or 64 bits, f16, bf16, f32 or f64",
-    (dtypes.i32, dtypes.i64, dtypes.u32, dtypes.u64, dtypes.f16, dtypes.bf16, dtypes.f32, dtypes.f64),
+    "integer of 8 to 64 bits, f16, bf16, f32 or f64",
+    tuple(dtype for dtype in dtypes.ALL if dtype.bits >= (16 if dtype.is_float else 8)),
 )
 EXCHANGED = TypePattern(
     "integer or float of 16, 32 or 64 bits",
@@ -63,7 +63,8 @@ def _rmw_samples() -> tuple[Sample, ...]:
     found: list[Sample] = []
     for number, kind in enumerate(KINDS):
         bitwise = kind in ("and", "or", "xor")
-        elements = ("i32", "u32", "i64", "u64") if bitwise else ("i32", "u32", "i64", "u64", "f32", "f64")
+        narrow = ("i8", "u16") if bitwise else ("u8", "i16")
+        elements = (*narrow, "i32", "u32", "i64", "u64", *(() if bitwise else ("f32", "f64")))
         for element in (*elements, *(("f16", "bf16") if kind in ("add", "xchg") else ())):
             shape = ("7x", "3x5x", "", "1x", "48x")[(number + len(found)) % 5]
             value, pointer, mask = (

@@ -33,7 +33,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "triton.language.extra.cpu": f"{_TREE}.extra",
         "triton.language.extra.cpu.libdevice": f"{_TREE}.libdevice",
         "triton.language.extra.deeplink": "xdsl_core.language.extra.deeplink",
-        "triton.language.extra.deeplink.libdevice": f"{_TREE}.libdevice",
+        "triton.language.extra.deeplink.libdevice": "xdsl_core.language.extra.deeplink.libdevice",
         "triton.testing": f"{_TREE}.testing",
         "triton.runtime": f"{_TREE}.runtime",
         "triton.runtime.jit": f"{_TREE}.runtime",

@@ -44,6 +44,10 @@ _LATER = (
     ("atomic.rmw", "interpreter_atomics_of_f64", frozenset({"f64"})),
     ("*", "interpreter_has_fnuz", frozenset({"f8e4m3fnuz", "f8e5m2fnuz"})),
 )
+# atom_red_typechecking_impl in Triton's semantic.py
+_NO_NARROW_ATOMICS = Denial(
+    "atomic.rmw", "Triton updates integers of 32 and 64 bits only", frozenset({"i8", "u8", "i16", "u16"})
+)
 _WITH_FUNCTION = ("tile.reduce", "tile.scan")
 _LIBDEVICE_ONLY = "stock Triton has it in libdevice only, which its interpreter does not run"
 
@@ -66,7 +70,7 @@ def _compiled(target: TargetDescription) -> Capabilities:
                 definition.name, f"Triton has no such dtype on {target.name}, or rounds to it twice", missing
             )
         )
-    return Capabilities(tuple(claims), tuple(denials))
+    return Capabilities(tuple(claims), (*denials, _NO_NARROW_ATOMICS))
 
 
 def _interpreted(triton: Installed | None) -> Capabilities:
@@ -79,7 +83,7 @@ def _interpreted(triton: Installed | None) -> Capabilities:
         claims.append(Claim(definition.name, kinds))
         denials += _interpreter_denials(definition)
     denials += _version_denials(triton)
-    return Capabilities(tuple(claims), tuple(denials))
+    return Capabilities(tuple(claims), (*denials, _NO_NARROW_ATOMICS))
 
 
 def _version_denials(triton: Installed | None) -> Iterator[Denial]:

@@ -47,7 +47,9 @@ def atomics(x, h, s, n):
     tl.atomic_max(x, 1.0)
     (n + i).atomic_xchg(i, sem="relaxed", scope="cta")
     tl.atomic_cas(n, 0, 1)
-    tl.atomic_add(s, 1)  # error: X0145: does not work on i16
+    tl.atomic_add(s, 1)
+    tl.atomic_poll(n, 1, timeout_ns=5)  # error: X0165: takes no timeout
+    tl.atomic_poll(x, 1.0)  # error: X0145: does not work on f32
     tl.atomic_max(h, 1.0)  # error: X0145: does not work on f16
     tl.atomic_and(x, 1)  # error: X0145: does not work on f32
     tl.atomic_cas(n.to(tl.pointer_type(tl.int8)), 0, 1)  # error: X0145: 16, 32 and 64 bits

@@ -271,8 +271,9 @@ one, with the dtypes they have.
     "X0145": (
         "An atomic does not take this dtype",
         """
-Atomics work on 32- and 64-bit integers and floats; `atomic_add` on float16 and bfloat16 too, the bit
-operations on integers only, `atomic_cas` on 16, 32 and 64 bits.
+Atomics work on integers of 8 to 64 bits and on float32 and float64; `atomic_add` and `atomic_xchg` on float16 and
+bfloat16 too, the bit operations on integers only, `atomic_cas` on 16, 32 and 64 bits, `atomic_poll` on integers of
+those.
 """,
     ),
     "X0146": (
@@ -330,6 +331,13 @@ barrier.
         """
 `tl.custom` makes an op that the backend defines itself in its hook xdsl_register_ops. The kernel is compiled for a
 backend that has no such op. Fix: correct the name, or launch on the backend that defines it.
+""",
+    ),
+    "X0165": (
+        "A kernel has no clock",
+        """
+`tl.atomic_poll` waits until a value arrives. A time-out in nanoseconds needs a clock, which kernels do not have
+here. Fix: leave `timeout_ns` out, or bound the number of polls with a loop around `tl.atomic_load`.
 """,
     ),
 }
