@@ -26,32 +26,33 @@ Quick: TypeAlias = "dict[type, Callable[[Any], tuple[int, object]]]"
 # The key of what is no argument: never in a table, so that the launch goes on to the error.
 _REJECTED = "rejected"
 
-# Code for one parameter: {p} is its name, {i} its index; v{i} is launched with, k{i} is its part of the key.
+# Code for one parameter: {p} is its name, {i} its index; _x_v{i} is launched with, _x_k{i} is its part of the
+# key. No name of a parameter begins with _x_.
 _CONSTEXPR = """
-        k{i} = {p} if {p}.__class__ is _x_int else _x_constant({p})"""
+        _x_k{i} = {p} if {p}.__class__ is _x_int else _x_constant({p})"""
 _FREE = """
         _x_class = {p}.__class__
         if _x_class is _x_ndarray:
-            v{i} = _x_address({p})
-            k{i} = {p}.dtype if v{i} & 15 == 0 else ({p}.dtype,)
+            _x_v{i} = _x_address({p})
+            _x_k{i} = {p}.dtype if _x_v{i} & 15 == 0 else ({p}.dtype,)
         elif _x_class is _x_int:
-            v{i} = {p}
-            k{i} = {integer}
+            _x_v{i} = {p}
+            _x_k{i} = {integer}
         elif _x_class is _x_float:
-            v{i} = {p}
-            k{i} = 'float'
+            _x_v{i} = {p}
+            _x_k{i} = 'float'
         elif _x_class in _x_quick:
-            v{i}, k{i} = _x_quick[_x_class]({p})
+            _x_v{i}, _x_k{i} = _x_quick[_x_class]({p})
         else:
-            v{i}, k{i} = _x_other({p})"""
+            _x_v{i}, _x_k{i} = _x_other({p})"""
 _ANNOTATED_INTEGER = """
         if {p}.__class__ is _x_int and {lowest} <= {p} <= {highest}:
-            v{i} = {p}
-            k{i} = 0 if {p} & 15 else 1
+            _x_v{i} = {p}
+            _x_k{i} = 0 if {p} & 15 else 1
         else:
-            v{i}, k{i} = _x_convert{i}({p})"""
+            _x_v{i}, _x_k{i} = _x_convert{i}({p})"""
 _ANNOTATED = """
-        v{i}, k{i} = _x_convert{i}({p})"""
+        _x_v{i}, _x_k{i} = _x_convert{i}({p})"""
 _INTEGER = (
     "1 if {p} == 1 else (32 if -2147483648 <= {p} <= 2147483647 else _x_wide({p})) + (0 if {p} & 15 else 1)"
 )
@@ -105,10 +106,10 @@ def make_launch(name: str, rules: Sequence[ParameterRule], defaults: Mapping[str
     text = _LAUNCH.format(
         signature="".join(f"{rule.name}=_x_default{i}, " for i, rule in indexed),
         parameters="".join(_parameter_code(i, rule) for i, rule in indexed),
-        key="".join(f"k{i}, " for i, _ in indexed),
+        key="".join(f"_x_k{i}, " for i, _ in indexed),
         meta="".join(f"'{rule.name}': {rule.name}, " for rule in rules),
         arguments="".join(f"{rule.name}, " for rule in rules),
-        values="".join(f"v{i}, " for i, rule in indexed if not rule.constexpr),
+        values="".join(f"_x_v{i}, " for i, rule in indexed if not rule.constexpr),
     )
     namespace = _shared_names()
     for i, rule in indexed:

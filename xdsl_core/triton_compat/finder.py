@@ -94,7 +94,12 @@ class TreeLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Give the module the names that the one in the tree has."""
         source = import_module(self.home)
-        names = {name: value for name, value in vars(source).items() if not name.startswith("__")}
+        own = f"{module.__name__}."
+        names = {
+            name: value
+            for name, value in vars(source).items()
+            if not name.startswith("__") and own + name not in MODULES
+        }
         vars(module).update(names)
         module.__doc__ = source.__doc__
         if hasattr(source, "__version__"):
@@ -104,14 +109,14 @@ class TreeLoader(Loader):
 
 def _missing(module: str, look: Any) -> Any:
     def find(name: str) -> Any:
+        full = f"{module}.{name}"
+        if full in MODULES:
+            return import_module(full)
         if look is not None:
             try:
                 return look(name)
             except AttributeError:
                 pass
-        full = f"{module}.{name}"
-        if full in MODULES:
-            return import_module(full)
         if name.startswith("__"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         raise MissingName(

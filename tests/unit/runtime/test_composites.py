@@ -185,3 +185,15 @@ def test_a_kernel_may_not_write_a_named_field_that_is_missing() -> None:
 @xdsl.jit
 def missing(x, pair):
     tl.store(x, pair.height)
+
+
+@xdsl.jit
+def awkward_names(k0, v0, v1, k1, n):
+    tl.store(k0, tl.load(v0) + tl.load(v1) * k1 + n)
+
+
+def test_parameters_may_have_any_names() -> None:
+    out, x, y = (np.full(1, value, np.int32) for value in (0, 2, 3))
+    for factor in (4, 5):
+        awkward_names.on("reference")[(1,)](out, x, y, factor, 7)
+        assert out[0] == 2 + 3 * factor + 7
