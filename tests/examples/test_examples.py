@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import flash_attention, gelu, layer_norm, matmul
-from examples.demo import EXAMPLES
+from examples import demo, flash_attention, gelu, layer_norm, matmul
+from examples.demo import EXAMPLES, targets_of
 from examples.fused_softmax import reference as softmax_reference
 from xdsl_core.backend import Available, default_registry
 from xdsl_core.testing import compare
@@ -19,14 +20,17 @@ from xdsl_core.testing import compare
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def available(name: str) -> object:
-    backend = default_registry().get(name)
-    found = backend.availability()
+MAIN = [targets_of(backend)[0] for backend in default_registry().backends()]
+SIMULATED = ["mlu370", "neuroncore_v2", "toy", "ascend310p3", "ascend910b1", "ascend910b4"]
+
+
+def available(target: str) -> object:
+    found = default_registry().resolve(target)[0].availability()
     reason = "" if isinstance(found, Available) else f"{found.reason}; {found.fix}"
-    return pytest.param(name, marks=pytest.mark.skipif(bool(reason), reason=reason))
+    return pytest.param(target, marks=pytest.mark.skipif(bool(reason), reason=reason))
 
 
-@pytest.mark.parametrize("backend", [available(name) for name in default_registry().names()])
+@pytest.mark.parametrize("backend", [available(target) for target in MAIN])
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_example_is_within_budget(example: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module(f"examples.{example}")
@@ -34,6 +38,27 @@ def test_example_is_within_budget(example: str, backend: str, monkeypatch: pytes
     comparisons = module.run(backend)
     assert comparisons
     assert not [str(comparison) for comparison in comparisons if not comparison.passed]
+
+
+@pytest.mark.parametrize("target", SIMULATED[:3])
+def test_product_is_within_budget_on_other_families(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    test_example_is_within_budget("matmul", f"dsa_sim:{target}", monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", SIMULATED)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_example_is_within_budget_on_every_simulated_machine(
+    example: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test_example_is_within_budget(example, f"dsa_sim:{target}", monkeypatch)
+
+
+def test_the_demo_shows_cycles_and_what_holds_them_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert demo.main(["--backend", "dsa_sim:toy", "--only", "vector_add"]) == 0
+    shown = capsys.readouterr().out
+    assert "98432" in shown
+    assert re.search(r"vector_add +│ dsa_sim:toy +│ +[0-9,]+ +│ \w+", shown)
 
 
 def test_every_example_is_in_the_demo() -> None:
