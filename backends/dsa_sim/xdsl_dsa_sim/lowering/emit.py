@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -33,6 +34,7 @@ from xdsl_dsa_sim.isa import (
     instruction,
 )
 from xdsl_dsa_sim.lowering.instructions import INSTRUCTIONS
+from xdsl_dsa_sim.lowering.lifetimes import statement_lifetimes
 
 _WIDE = ScalarType(dtypes.i64)
 
@@ -55,8 +57,9 @@ def _program_of(functions: Sequence[Function], target: TargetDescription) -> Pro
     buffers: list[Buffer] = []
     for function in functions:
         emitter = Emitter(machine, function, mixed=len(functions) > 1)
-        cores[function.attributes[CORE]] = tuple(emitter.run())
-        buffers += emitter.buffers
+        code = cores[function.attributes[CORE]] = tuple(emitter.run())
+        alive = statement_lifetimes(function, emitter.emitted, code)
+        buffers += [replace(made, lifetime=alive[op]) for op, made in emitter.buffers.items() if op in alive]
     parameters = tuple(
         Parameter(
             value.name,
@@ -89,7 +92,8 @@ class Emitter:
         self.values: dict[Value, Scalar] = {}
         self.places: dict[Value, tuple[BufferType, Scalar, bool]] = {}
         self.regions: dict[Value, Region] = {}
-        self.buffers: list[Buffer] = []
+        self.buffers: dict[Op, Buffer] = {}
+        self.emitted: dict[Op, list[Statement]] = {}
         self.out: list[Statement] = []
         self.names: set[str] = {value.name for value in function.parameters}
         self.computed: dict[tuple[str, Scalar, Scalar], Scalar] = {}
@@ -108,11 +112,13 @@ class Emitter:
             if op.has(Trait.TERMINATOR):
                 return
             self.op = op
+            already = len(self.out)
             rule = _RULES.get(op.definition)
             if rule is not None:
                 rule(self, op)
             else:
                 self.scalar_op(op)
+            self.emitted[op] = self.out[already:]
 
     def inside(self, block: IrBlock, finish: Callable[[], None] = lambda: None) -> tuple[Statement, ...]:
         """The statements of a block of their own; `finish` adds to its end."""

@@ -30,7 +30,7 @@ def _allocate(emitter: Emitter, op: Op) -> None:
     if offset < 0:
         return
     name = op.result.name or "temporary"
-    emitter.buffers.append(Buffer(name, emitter.core, kind.space, offset, size, copies, (0, 0), op.location))
+    emitter.buffers[op] = Buffer(name, emitter.core, kind.space, offset, size, copies, location=op.location)
     start: Scalar = offset
     if kind.space == emitter.machine.global_space:
         start = Register("workspace") + offset
