@@ -1,8 +1,23 @@
-"""Checks a backend against the contract of the hooks: `python -m xdsl_core.backend.testing NAME`.
+"""Checks a backend against the contract of the hooks: `xdslc backend check NAME`.
 
-`check_backend` is for a plug-in's own tests. It runs every hook the way the runtime does, on a kernel of
-four ops, and lists what a user would trip over. It says nothing on whether results are right: that is the
-conformance suite's work.
+`check_backend` is for a plug-in's own tests:
+
+    def test_contract() -> None:
+        assert check_backend(default_registry().get("acme")) == []
+
+It runs every hook the way the runtime does, on a kernel of three ops, and lists what a user would trip over:
+
+* info is cheap and always the same; options have defaults of their own types, can be hashed, and refuse an
+  unknown name with the nearest one;
+* availability is quick, gives a reason and a fix, and does not raise;
+* targets are sound, come with sources, and are the same when asked again;
+* claims name ops and dtypes that exist, and are the same when asked again; what is not claimed makes code
+  generation refuse with a diagnostic, or work, and nothing else;
+* the pipeline and the generated text depend on nothing but the arguments, so does what is compiled;
+* templates can be parsed; waivers have reasons;
+* an artifact survives storing and loading; `xdsl_launch` and `Executable.direct` do the same.
+
+It says nothing on whether results are right: that is the conformance suite's work.
 """
 
 from __future__ import annotations
@@ -17,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from xdsl_core.backend.dispatch import validate_backend
 from xdsl_core.backend.handle import BackendHandle
+from xdsl_core.backend.options import Options, make_options, option_types
 from xdsl_core.backend.types import Artifact, Available, Pointer, Unavailable
 from xdsl_core.diagnostics import BackendError, XdslError
 from xdsl_core.target import Capabilities, TargetDescription, problems
@@ -64,15 +80,31 @@ def _info(handle: BackendHandle) -> Iterator[str]:
         yield f"it took {seconds:.2f} s; it has to be cheap"
     if not handle.info.description:
         yield "there is no description"
+    yield from _options(handle.info.options, handle.name)
+
+
+def _options(kind: type[Options], backend: str) -> Iterator[str]:
     try:
-        defaults = handle.info.options()
+        defaults = kind()
     except TypeError as problem:
-        yield f"the options {handle.info.options.__name__} need arguments: {problem}"
-    else:
+        yield f"the options {kind.__name__} need arguments: {problem}"
+        return
+    try:
+        hash(defaults)
+    except TypeError:
+        yield f"the options {kind.__name__} are not hashable"
+    for name in option_types(kind):
         try:
-            hash(defaults)
-        except TypeError:
-            yield f"the options {handle.info.options.__name__} are not hashable"
+            make_options(kind, {name: getattr(defaults, name)}, backend=backend)
+        except BackendError as problem:
+            yield f"the default of the option {name}: {problem.diagnostics[0].message}"
+    try:
+        make_options(kind, {"num_warp": 4}, backend=backend)
+    except BackendError as problem:
+        if "num_warps" not in str(problem):
+            yield "an unknown option is refused without the nearest one that is known"
+    else:
+        yield "an unknown option is not refused"
 
 
 def _availability(handle: BackendHandle) -> Iterator[str]:
@@ -114,6 +146,34 @@ def _capabilities(handle: BackendHandle) -> Iterator[str]:
         dtypes = sorted({name for claim in claims.claims for name in claim.dtypes if name not in BY_NAME})
         if dtypes:
             yield f"{target.target}: there is no dtype {', '.join(dtypes)}"
+        again = validate_backend(handle.plugin).hook.xdsl_capabilities(target=target)
+        if again != claims:
+            yield f"{target.target}: two calls gave different claims"
+        yield from (f"{target.target}: {text}" for text in _refusals(handle, target))
+
+
+def _refusals(handle: BackendHandle, target: TargetDescription) -> Iterator[str]:
+    """An op that is not claimed, given to code generation all the same, as a wrapper's pass might."""
+    from xdsl_core.ops import CORE
+    from xdsl_core.ops.harness import case_of, is_runnable
+    from xdsl_core.passes import run_pipeline
+    from xdsl_core.target.legality import check
+
+    claims, options = handle.capabilities(target), handle.options({})
+    probes = (case_of(op, op.samples[0]).module for op in CORE if is_runnable(op))
+    module = next((module for module in probes if check(module, claims, backend=handle.name)), None)
+    if module is None:
+        return
+    try:
+        lowered = run_pipeline(module, handle.pipeline(target, options)).module
+        handle.codegen(lowered, target, handle.templates(target), options)
+    except XdslError as problem:
+        if problem.code == "X0609":  # what the dispatcher makes of any other exception
+            name = check(module, claims, backend=handle.name)[0].message
+            yield (
+                f"({name}) {problem.diagnostics[0].message}; raise CompilationError with what "
+                "xdsl_core.target.legality.check finds in the module"
+            )
 
 
 def _pipeline(handle: BackendHandle) -> Iterator[str]:
@@ -122,6 +182,17 @@ def _pipeline(handle: BackendHandle) -> Iterator[str]:
         first, second = str(handle.pipeline(target, options)), str(handle.pipeline(target, options))
         if first != second:
             yield f"{target.target}: two calls gave '{first}' and '{second}'"
+
+
+def _templates(handle: BackendHandle) -> Iterator[str]:
+    from jinja2 import Environment, TemplateSyntaxError
+
+    for target in handle.targets():
+        for name, text in handle.templates(target).items():
+            try:
+                Environment().parse(text)
+            except TemplateSyntaxError as problem:
+                yield f"{target.target}: {name}, line {problem.lineno}: {problem.message}"
 
 
 def _conformance(handle: BackendHandle) -> Iterator[str]:
@@ -156,9 +227,16 @@ def _run_probe(handle: BackendHandle, target: TargetDescription, dtype: DType) -
     if sources[0] != sources[1]:
         yield "xdsl_codegen gave two texts for one module, so nothing could be cached"
     with tempfile.TemporaryDirectory() as folder:
-        workdir, stored = Path(folder, "work"), Path(folder, "stored")
-        workdir.mkdir()
-        handle.compile(sources[0], target, options, workdir).save(stored)
+        stored = Path(folder, "stored")
+        compiled = []
+        for folder_name in ("work", "again"):
+            workdir = Path(folder, folder_name)
+            workdir.mkdir()
+            artifact = handle.compile(sources[0], target, options, workdir)
+            artifact.save(stored)
+            compiled.append((dict(artifact.metadata), {name: artifact.read(name) for name in artifact.files}))
+        if compiled[0] != compiled[1]:
+            yield "xdsl_compile made two artifacts of one source, so caches could not be shared"
         try:
             executable = handle.load(Artifact.load(stored), target)
         except BackendError as problem:
@@ -206,6 +284,7 @@ _CHECKS: tuple[tuple[str, Callable[[BackendHandle], Iterator[str]]], ...] = (
     ("xdsl_targets", _targets),
     ("xdsl_capabilities", _capabilities),
     ("xdsl_pipeline", _pipeline),
+    ("xdsl_templates", _templates),
     ("xdsl_conformance", _conformance),
     ("xdsl_launch", _path),
 )

@@ -159,22 +159,19 @@ def archive(objects: Sequence[Path], output: Path, *, compiler: Compiler) -> Pat
 
 
 def _build(source: str, output: Path, compiler: Compiler, flags: Sequence[str], extra: Sequence[str]) -> Path:
+    import tempfile
+
     output.parent.mkdir(parents=True, exist_ok=True)
     kept = output.with_suffix(".c")
-    unique = f"{output.stem}.{os.getpid()}.{os.urandom(4).hex()}"
-    text, built = output.with_name(f"{unique}.c"), output.with_name(f"{unique}{output.suffix}")
-    command = (*compiler.command, *flags, text.name, "-o", built.name, *extra)
-    try:
-        text.write_text(source)
-        status, _, stderr = _execute(command, directory=output.parent)
-        os.replace(text, kept)
+    command = (*compiler.command, *flags, kept.name, "-o", output.name, *extra)
+    # A folder of this build alone; names in it stay the same, because they end up in what is built.
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f"{output.stem}-") as folder:
+        (Path(folder) / kept.name).write_text(source)
+        status, _, stderr = _execute(command, directory=Path(folder))
+        os.replace(Path(folder) / kept.name, kept)
         if status != 0:
-            raise CompileFailure(stderr.replace(text.name, kept.name), kept, command)
-        os.replace(built, output)
-    finally:
-        for leftover in (text, built):
-            with suppress(OSError):
-                leftover.unlink()
+            raise CompileFailure(stderr, kept, command)
+        os.replace(Path(folder) / output.name, output)
     return output
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import os
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,16 +15,18 @@ from tests.unit.runtime.fakes import ClosureBackend, memory
 from xdsl_core import dtypes
 from xdsl_core.backend import (
     API_VERSION,
+    Artifact,
     Available,
     BackendInfo,
     ConformanceConfig,
+    Options,
     Source,
     Unavailable,
     Waiver,
     hookimpl,
 )
 from xdsl_core.backend.testing import check_backend
-from xdsl_core.target import Capabilities, Claim, MemorySpace, TargetDescription
+from xdsl_core.target import Capabilities, Claim, Denial, MemorySpace, TargetDescription
 
 SOURCES = {"": "invented"}
 
@@ -114,6 +118,48 @@ class SilentWaiver(Good):
         return ConformanceConfig((Waiver("tile.dot/*", "", datetime.date(2030, 1, 1)),))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongDefault(Options):
+    depth: int = "deep"  # type: ignore[assignment]  # the mistake
+
+
+class BadOptions(Good):
+    @hookimpl
+    def xdsl_backend_info(self) -> BackendInfo:
+        return BackendInfo("good", "1", API_VERSION, "keeps the contract", options=WrongDefault)
+
+
+class ChangingClaims(Good):
+    calls = 0
+
+    @hookimpl
+    def xdsl_capabilities(self) -> Capabilities:
+        self.calls += 1
+        return super().xdsl_capabilities().extended(Claim("tile.dot", frozenset({f"i{8 << self.calls % 2}"})))
+
+
+class FallsOver(Good):
+    @hookimpl
+    def xdsl_capabilities(self) -> Capabilities:
+        return super().xdsl_capabilities().extended(Denial("tile.exp", "no exponential"))
+
+    @hookimpl
+    def xdsl_codegen(self, module: Any) -> Source:
+        return Source("closure", {"control.return": "probe"}[next(module.walk()).name])
+
+
+class BadTemplate(Good):
+    @hookimpl
+    def xdsl_templates(self) -> dict[str, str]:
+        return {"kernel.c.j2": "void f() {\n{% for %}\n}"}
+
+
+class ChangingArtifact(Good):
+    @hookimpl
+    def xdsl_compile(self, source: Source) -> Artifact:
+        return Artifact({"kernel.txt": os.urandom(8)}, source.metadata)
+
+
 def problems_of(plugin: Good) -> list[str]:
     return [str(problem) for problem in check_backend(empty_registry().register(plugin))]
 
@@ -139,6 +185,11 @@ def test_good_backend_has_no_problems() -> None:
         (NotDeterministic(), "xdsl_launch", "two texts for one module"),
         (DoesNothing(), "xdsl_launch", "left False behind when run by xdsl_launch"),
         (DoesNothing(), "xdsl_launch", "left False behind when run by Executable.direct"),
+        (BadOptions(), "xdsl_backend_info", "the default of the option depth: option 'depth' of backend"),
+        (ChangingClaims(), "xdsl_capabilities", "two calls gave different claims"),
+        (FallsOver(), "xdsl_capabilities", "raise CompilationError with what"),
+        (BadTemplate(), "xdsl_templates", "good:one: kernel.c.j2, line 2:"),
+        (ChangingArtifact(), "xdsl_launch", "two artifacts of one source"),
         (SilentWaiver(), "xdsl_conformance", "has no reason"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Good) else None,

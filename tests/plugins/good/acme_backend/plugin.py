@@ -88,9 +88,16 @@ def xdsl_templates() -> Mapping[str, str]:
 
 
 @hookimpl
-def xdsl_codegen(module: Module, templates: Mapping[str, str], options: AcmeOptions) -> Source:
+def xdsl_codegen(
+    module: Module, target: TargetDescription, templates: Mapping[str, str], options: AcmeOptions
+) -> Source:
     from acme_backend.codegen import generate
+    from xdsl_core.diagnostics import CompilationError
+    from xdsl_core.target.legality import check
 
+    unclaimed = check(module, xdsl_capabilities(target), backend="acme")
+    if unclaimed:
+        raise CompilationError(unclaimed)
     (function,) = module.functions.values()
     scalars = [None if is_pointer(value.type) else value.type.element.name for value in function.parameters]
     text = generate(module, templates["kernel.py"])
