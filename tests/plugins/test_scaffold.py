@@ -106,7 +106,7 @@ def test_scaffold_works_at_once_and_the_suite_finds_a_bug_in_it(tmp_path: Path) 
     assert "fail" not in smoke
     vendor.run("-m", "pytest", "-q", "-p", "no:cacheprovider", directory=project)
 
-    lowering = project / "acme_npu" / "lowering.py"
+    lowering = project / "src" / "acme_npu" / "lowering.py"
     right = lowering.read_text()
     assert '"{lhs} < {rhs}"' in right
     lowering.write_text(right.replace('"{lhs} < {rhs}"', '"!({lhs} >= {rhs})"'))  # wrong for NaN alone

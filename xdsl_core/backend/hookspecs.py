@@ -25,8 +25,8 @@ Packages in the group `xdsl_core.plugins` are no backends but watch or change wh
 implement the observers, and wrap the other hooks with `@hookimpl(wrapper=True)`.
 
 The order in a compilation is: availability, targets, capabilities, pipeline, templates, codegen, compile,
-load; then launch as often as wanted. A compilation found in the cache starts at load. `python -m
-xdsl_core.backend.testing NAME` checks a backend against this file.
+load; then launch as often as wanted. A compilation found in the cache starts at load. `xdslc backend check
+NAME` checks a backend against this file, and `xdslc backend new NAME` writes one to start from.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def xdsl_profile(  # type: ignore[empty-body]
 def xdsl_conformance(target: TargetDescription) -> ConformanceConfig:  # type: ignore[empty-body]
     """What the conformance suite should know: waivers with reason and expiry, profiles. May; data only.
 
-    Example: `return ConformanceConfig((Waiver("tile.dot/f16/*", "chip erratum 12", date(2030, 1, 1)),))`
+    Example: `return ConformanceConfig(waivers=read_waivers(FOLDER / "waivers.toml"))`
     """
 
 

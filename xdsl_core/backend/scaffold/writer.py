@@ -88,11 +88,9 @@ def render(name: str) -> Iterator[tuple[str, str]]:
         relative = file.relative_to(_FILES).as_posix().removesuffix(_SUFFIX)
         first, *rest = PurePosixPath(relative).parts
         # wheels leave hidden files out, so none is called so here
-        first = name if first == "package" else first.replace("dot_", ".")
-        yield (
-            str(PurePosixPath(first, *rest)),
-            environment.from_string(file.read_text(encoding="utf-8")).render(words),
-        )
+        folder = f"src/{name}" if first == "package" else first.replace("dot_", ".")
+        template = environment.from_string(file.read_text(encoding="utf-8"))
+        yield str(PurePosixPath(folder, *rest)), template.render(words)
 
 
 def _title(name: str) -> str:
