@@ -132,12 +132,13 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
             }
             // 52: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
+            const int rows = larger(smaller((int64_t)n - first_row, 64), 0);
             float *const v_block_panels = v_block_kept + v_block_step * 4096;
             struct packed *const v_block_seen = v_block_packed + v_block_step;
             v_block_step += v_block_step < 63;
             if (!is_packed(v_block_seen, v_1 + (int64_t)start * 64, 64, 1, 64, 64))
                 pack_f32_f32(v_block_panels, v_1 + (int64_t)start * 64, 64, 1, 64, 64);
-            dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer, 64, v_block_panels, 64, 64, 64);
+            dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer, 64, v_block_panels, rows, 64, 64);
         }
         for (int64_t wide_start = whole; wide_start < n; wide_start += 64) {
             const int32_t start = (int32_t)wide_start;
@@ -227,8 +228,9 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
             }
             // 52: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
+            const int rows = larger(smaller((int64_t)n - first_row, 64), 0);
             pack_f32_f32(v_block_panels, v_block_buffer, 64, 1, 64, 64);
-            dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer_1, 64, v_block_panels, 64, 64, 64);
+            dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer_1, 64, v_block_panels, rows, 64, 64);
         }
         // 89: tl.store(out + places, result.to(out.dtype.element_ty), mask=rows[:, None] < n)
         const int64_t i_end = smaller((int64_t)n - first_row, 64);

@@ -68,13 +68,15 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             // 50: left = K - k * BLOCK_K
             const int32_t left = K - k * 64;
             // 53: total = tl.dot(a_tile, b_tile, total)
+            const int rows = larger(smaller((int64_t)M - rows_start, 128), 0);
+            const int columns = larger(smaller((int64_t)N - columns_start, 128), 0);
             const int depth = larger(smaller(left, 64), 0);
             float *const b_tile_panels = b_tile_kept + b_tile_step * 8192;
             struct packed *const b_tile_seen = b_tile_packed + b_tile_step;
             b_tile_step += b_tile_step < 31;
-            if (columns_start >= 0 && (int64_t)columns_start + 128 <= N) {
-                if (!is_packed(b_tile_seen, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, 128))
-                    pack_f32_f32(b_tile_panels, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, 128);
+            if (columns_start >= 0 && columns_start + (int64_t)columns <= N) {
+                if (!is_packed(b_tile_seen, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, columns))
+                    pack_f32_f32(b_tile_panels, b + ((int64_t)columns_start + b_block_distance), stride_bk, 1, depth, columns);
             } else {
                 b_tile_seen->from = 0;
                 for (int64_t i = 0; i < 64; ++i) {
@@ -94,11 +96,11 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                         store_f32_f32x32(b_tile_buffer + i * 128 + j, b_tile);
                     }
                 }
-                pack_f32_f32(b_tile_panels, b_tile_buffer, 128, 1, depth, 128);
+                pack_f32_f32(b_tile_panels, b_tile_buffer, 128, 1, depth, columns);
             }
             const float *lhs = a + ((int64_t)stride_am * rows_start + a_block_distance);
             int64_t lhs_stride = stride_am;
-            if (!(rows_start >= 0 && (int64_t)rows_start + 128 <= M)) {
+            if (!(rows_start >= 0 && rows_start + (int64_t)rows <= M)) {
                 for (int64_t i = 0; i < 128; ++i) {
                     const int32_t offsets_m = offsets_m_buffer[i];
                     float *a_row = a + ((int64_t)stride_am * offsets_m + a_block_distance);
@@ -112,7 +114,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 lhs = a_tile_buffer;
                 lhs_stride = 64;
             }
-            dot_128x128x64_f32(total_buffer, 128, lhs, lhs_stride, b_tile_panels, 128, 128, depth);
+            dot_128x128x64_f32(total_buffer, 128, lhs, lhs_stride, b_tile_panels, rows, columns, depth);
             a_block_distance += 64;
             b_block_distance += product_1;
         }

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 
-from xdsl_core.analysis.polynomial import Polynomial, Symbol, Uniform
-from xdsl_core.ir import Op, TileType, Trait, Value, dtype_of
+from xdsl_core.analysis.polynomial import Polynomial, Symbol, Uniform, number
+from xdsl_core.ir import Block, Op, TileType, Trait, Value, dtype_of
 from xdsl_cpu_c import dot as kernels
 from xdsl_cpu_c.codegen.context import Buffer, Context, buffer_name
+from xdsl_cpu_c.codegen.demand import demand_of
 from xdsl_cpu_c.codegen.dot_edges import write_beyond_columns, write_beyond_rows
 from xdsl_cpu_c.codegen.dot_operands import Guard, MemoryOperand, memory_operands
 from xdsl_cpu_c.codegen.dot_panels import borrowed_panels, pack_function, write_panels
@@ -59,17 +60,18 @@ def _tile(
     m, n = buffer.shape
     k = op.operand("lhs").type.shape[1]
     lines, kind = context.lines, buffer.element
-    rows = _extent(context, lhs.limits[0] if lhs else (), m, "rows")
-    columns = _extent(context, rhs.limits[1] if rhs else (), n, "columns")
+    asked = [_available(context, op, limits) for limits in demand_of(op.result, context.order)]
+    rows = _extent(context, _both(lhs.limits[0] if lhs else (), asked[0]), m, "rows")
+    columns = _extent(context, _both(rhs.limits[1] if rhs else (), asked[1]), n, "columns")
     limits = lhs.limits[1] if lhs else rhs.limits[0] if rhs else ()
     depth = _extent(context, limits, k, "depth")
     panels = _rhs(context, op.operand("rhs"), rhs, kind, (depth, columns))
-    pointer, step = _lhs(context, op.operand("lhs"), lhs, rows, depth, kind)
+    pointer, step = _lhs(context, op.operand("lhs"), lhs, (rows, depth), kind)
     name = _kernel(context, m, n, k, kind)
     lines.add(f"{name}({buffer.name}, {n}, {pointer}, {step}, {panels}, {rows}, {columns}, {depth});")
-    if kind != "i32" and rows != str(m):
+    if kind != "i32" and lhs is not None and not set(lhs.limits[0]) <= set(asked[0]):
         write_beyond_rows(context, name, kind, (m, n, k), (buffer.name, panels, rows, columns, depth))
-    if kind != "i32" and columns != str(n):
+    if kind != "i32" and rhs is not None and not set(rhs.limits[1]) <= set(asked[1]):
         arguments = (buffer.name, pointer, step, rows, columns, depth)
         write_beyond_columns(context, name, kind, (m, n, k), arguments)
 
@@ -101,7 +103,7 @@ def _rhs(context: Context, value: Value, rhs: MemoryOperand | None, kind: str, u
             extents=(k, n),
             used=used,
             source=(source, *strides),
-            guard=_guard_text(context, rhs.guards),
+            guard=_guard_text(context, rhs.guards, used),
             evaluated=lambda: _evaluated(context, value),
         )
     held = context.buffers[value]
@@ -112,10 +114,10 @@ def _rhs(context: Context, value: Value, rhs: MemoryOperand | None, kind: str, u
 
 
 def _lhs(
-    context: Context, value: Value, lhs: MemoryOperand | None, rows: str, depth: str, kind: str
+    context: Context, value: Value, lhs: MemoryOperand | None, used: tuple[str, str], kind: str
 ) -> tuple[str, str]:
     """(pointer to row-major operands, row stride): in place, or copied where the layout or the element asks
-    for it.
+    for it. `used` are the extents m and k in use.
     """
     m, k = value.type.shape
     if lhs is None:
@@ -127,24 +129,24 @@ def _lhs(
     if lhs.element.name == kind and lhs.strides[1].constant == 1 and not lhs.guards:
         return source, strides[0]
     if lhs.element.name == kind and lhs.strides[1].constant == 1:
-        return _in_place_or_evaluated(context, lhs)
+        return _in_place_or_evaluated(context, lhs, used)
     name, step = _row_space(context, m, k, kind, value.name)
     copy = _copy_rows(context, lhs.element.name)
-    direct = f"{copy}({name}, {step}, {source}, {strides[0]}, {strides[1]}, {rows}, {depth});"
+    direct = f"{copy}({name}, {step}, {source}, {strides[0]}, {strides[1]}, {', '.join(used)});"
     if not lhs.guards:
         context.lines.add(direct)
         return name, str(step)
-    context.lines.add(f"if ({_guard_text(context, lhs.guards)})")
+    context.lines.add(f"if ({_guard_text(context, lhs.guards, used)})")
     context.lines.add(f"    {direct}")
     with context.scope("else"):
         tile = _evaluated(context, value)
         copy = _copy_rows(context, tile.element)
         strides_text = f"{tile.strides[0]}, {tile.strides[1]}"
-        context.lines.add(f"{copy}({name}, {step}, {tile.name}, {strides_text}, {rows}, {depth});")
+        context.lines.add(f"{copy}({name}, {step}, {tile.name}, {strides_text}, {', '.join(used)});")
     return name, str(step)
 
 
-def _in_place_or_evaluated(context: Context, lhs: MemoryOperand) -> tuple[str, str]:
+def _in_place_or_evaluated(context: Context, lhs: MemoryOperand, used: tuple[str, str]) -> tuple[str, str]:
     """Read in place while the guards hold; otherwise evaluate the tile into scratch memory."""
     source, strides = _address(context, lhs)
     pointer = context.names.fresh("lhs")
@@ -152,7 +154,7 @@ def _in_place_or_evaluated(context: Context, lhs: MemoryOperand) -> tuple[str, s
     c_type = C_TYPES[lhs.element.name]
     context.lines.add(f"const {c_type} *{pointer} = {source};")
     context.lines.add(f"int64_t {stride} = {strides[0]};")
-    with context.scope(f"if (!({_guard_text(context, lhs.guards)}))"):
+    with context.scope(f"if (!({_guard_text(context, lhs.guards, used)}))"):
         tile = _evaluated(context, lhs.value)
         context.lines.add(f"{pointer} = {tile.name};")
         context.lines.add(f"{stride} = {tile.strides[0]};")
@@ -211,12 +213,42 @@ def _extent(context: Context, limits: tuple[Polynomial, ...], extent: int, hint:
     return name
 
 
-def _guard_text(context: Context, guards: tuple[Guard, ...]) -> str:
+def _guard_text(context: Context, guards: tuple[Guard, ...], used: tuple[str, str]) -> str:
+    """C text of the guards; `used` are the extents of the operand in use."""
     parts = []
     for guard in guards:
         parts.append(f"{uniform_text(context, guard.low)} >= 0")
-        parts.append(f"{uniform_text(context, guard.high)} <= {uniform_text(context, guard.limit)}")
+        extent = used[guard.dim]
+        whole = extent.isdecimal()
+        high = uniform_text(context, guard.low + number(int(extent)) if whole else guard.low)
+        parts.append(
+            f"{high}{'' if whole else f' + (int64_t){extent}'} <= {uniform_text(context, guard.limit)}"
+        )
     return " && ".join(parts)
+
+
+def _available(context: Context, op: Op, limits: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
+    """Those limits whose values are computed before `op`, in blocks around it."""
+    around: set[Block] = set()
+    inner: Op | None = op
+    while inner is not None:
+        assert inner.block is not None
+        around.add(inner.block)
+        inner = inner.parent_op
+
+    def is_there(symbol: Symbol) -> bool:
+        if not isinstance(symbol, Uniform):
+            return False
+        owner = symbol.value.owner
+        return (
+            symbol.value in context.scalars and (owner if isinstance(owner, Block) else owner.block) in around
+        )
+
+    return tuple(limit for limit in limits if all(map(is_there, limit.symbols())))
+
+
+def _both(limits: tuple[Polynomial, ...], more: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
+    return (*limits, *(limit for limit in more if limit not in limits))
 
 
 def _batched(context: Context, op: Op, buffer: Buffer) -> None:

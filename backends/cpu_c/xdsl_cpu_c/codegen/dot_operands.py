@@ -23,10 +23,13 @@ _DIRECT = ("f32", "f16", "bf16")
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`0 <= low` and `high <= limit`: under it a wrapped index (`x % limit`) is the index itself."""
+    """`0 <= low` and `low + extent <= limit`: under it a wrapped index (`x % limit`) is the index itself.
+
+    `extent` is how much of dimension `dim` of the operand is in use.
+    """
 
     low: Polynomial
-    high: Polynomial
+    dim: int
     limit: Polynomial
 
 
@@ -56,7 +59,7 @@ def memory_operand(value: Value, planner: Planner) -> MemoryOperand | None:
     access = planner.order.access(load)
     if isinstance(access, Irregular) or access.bounds is None or not _is_plain(access.bounds):
         return None
-    unwrapped = _unwrap(access, planner.analysis)
+    unwrapped = _unwrap(access, order, planner.analysis)
     if unwrapped is None:
         return None
     offset, guards = unwrapped
@@ -137,8 +140,13 @@ def _is_plain(bounds: Bounds) -> bool:
     return bounds.rectangular and not bounds.conditions and not bounds.negative and not bounds.never
 
 
-def _unwrap(access: Access, analysis: IndexAnalysis) -> tuple[Polynomial, tuple[Guard, ...]] | None:
-    """The offset with every `x % limit` replaced by x, and the guards under which that is right."""
+def _unwrap(
+    access: Access, order: tuple[int, int], analysis: IndexAnalysis
+) -> tuple[Polynomial, tuple[Guard, ...]] | None:
+    """The offset with every `x % limit` replaced by x, and the guards under which that is right.
+
+    `order` has the load's dimension for each one of the operand.
+    """
     guards: list[Guard] = []
     offset = number(0)
     for monomial, coefficient in access.offset.terms.items():
@@ -147,7 +155,7 @@ def _unwrap(access: Access, analysis: IndexAnalysis) -> tuple[Polynomial, tuple[
             if not isinstance(symbol, Opaque):
                 term = term * Polynomial({(symbol,): 1})
                 continue
-            found = _remainder(symbol, analysis)
+            found = _remainder(symbol, order, analysis)
             if found is None:
                 return None
             inner, guard = found
@@ -158,7 +166,9 @@ def _unwrap(access: Access, analysis: IndexAnalysis) -> tuple[Polynomial, tuple[
     return offset, tuple(guards)
 
 
-def _remainder(symbol: Opaque, analysis: IndexAnalysis) -> tuple[Polynomial, Guard] | None:
+def _remainder(
+    symbol: Opaque, order: tuple[int, int], analysis: IndexAnalysis
+) -> tuple[Polynomial, Guard] | None:
     op = symbol.value.defining_op
     if op is None or op.definition is not Rem or len(symbol.dims) != 1:
         return None
@@ -166,7 +176,6 @@ def _remainder(symbol: Opaque, analysis: IndexAnalysis) -> tuple[Polynomial, Gua
     parts = numerator.split(0)
     if parts is None or parts[0].constant != 1 or not limit.is_uniform:
         return None
-    extent = op.result.type.shape[0]
-    guard = Guard(parts[1], parts[1] + number(extent), limit)
     target = symbol.dims[0]
+    guard = Guard(parts[1], order.index(target), limit)
     return numerator.map_dims(lambda _: target), guard
