@@ -67,6 +67,9 @@ class Trials:
         return LaunchError([problem, *first.diagnostics])
 
     def _compiled(self, config: Config) -> CompiledKernel | None:
+        if config.pre_hook is not None:
+            # it may change what is compiled for, such as the block of a descriptor
+            config.pre_hook({**self._named, **config.all_kwargs()})
         try:
             return self._fn.compile(*self._args, **self._meta, **config.all_kwargs())
         except ArgumentError:

@@ -12,10 +12,10 @@ from xdsl_core.triton_compat.finder import Finder
 def activate(*, benchmarks: bool = True, device: str = "cuda") -> None:
     """Answer `import triton` from now on, in this process.
 
-    `device` is what the driver says it is ("cuda", or "cpu" as triton-cpu does); tensors asked for on it are
-    made in this machine's memory. With `benchmarks` false, `perf_report(...).run()` says that it is left out
-    instead of measuring. Calling it again changes nothing but these settings. LaunchError X0830 if stock
-    Triton has been imported already.
+    `device` is what the driver says it is: "cuda", "cuda:90" (of compute capability 9.0), or "cpu" as
+    triton-cpu does. Tensors asked for on CUDA devices are made in this machine's memory. With `benchmarks`
+    false, `perf_report(...).run()` says that it is left out instead of measuring. Calling it again changes
+    nothing but these settings. LaunchError X0830 if stock Triton has been imported already.
     """
     from xdsl_core.triton_compat.settings import settings
 

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
-from xdsl_core.triton_compat.processor import CAPABILITY, NAME, properties
+from xdsl_core.triton_compat.processor import NAME, properties
+from xdsl_core.triton_compat.settings import settings
 
 
 def redirect_torch(devices: tuple[str, ...]) -> None:
@@ -143,8 +144,8 @@ def _properties(device: Any = None) -> SimpleNamespace:
     known = properties()
     return SimpleNamespace(
         name=NAME,
-        major=CAPABILITY[0],
-        minor=CAPABILITY[1],
+        major=settings().capability[0],
+        minor=settings().capability[1],
         multi_processor_count=known["multiprocessor_count"],
         total_memory=known["total_memory"],
         warp_size=known["warpSize"],
@@ -173,7 +174,7 @@ _CUDA: Mapping[str, Any] = MappingProxyType(
         "manual_seed": _seed,
         "manual_seed_all": _seed,
         "get_device_name": lambda device=None: NAME,
-        "get_device_capability": lambda device=None: CAPABILITY,
+        "get_device_capability": lambda device=None: settings().capability,
         "get_device_properties": _properties,
         "current_stream": _Stream,
         "default_stream": _Stream,

@@ -48,6 +48,8 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "triton.tools": f"{_TREE}.tools",
         "triton.tools.tensor_descriptor": f"{_TREE}.tools",
         "triton.knobs": f"{_TREE}.knobs",
+        "triton._C": f"{_TREE}.vendor",
+        "triton._C.libtriton": f"{_TREE}.vendor",
         "triton.profiler": f"{_TREE}.profiler",
         "triton.profiler.viewer": f"{_TREE}.profiler",
     }

@@ -197,3 +197,22 @@ def test_parameters_may_have_any_names() -> None:
     for factor in (4, 5):
         awkward_names.on("reference")[(1,)](out, x, y, factor, 7)
         assert out[0] == 2 + 3 * factor + 7
+
+
+def set_block(arguments: dict[str, Any]) -> None:
+    arguments["source"].block_shape = [2, arguments["B"]]
+
+
+@xdsl.autotune([xdsl.Config({"B": b}, pre_hook=set_block) for b in (2, 4)], key=[], cache_results=False)
+@xdsl.jit
+def total(source, out, B: tl.constexpr):
+    found = tl.zeros((), tl.float32)
+    for column in range(0, source.shape[1], B):
+        found += tl.sum(source.load([0, column]))
+    tl.store(out, found)
+
+
+def test_a_configs_hook_may_set_the_block_of_a_descriptor() -> None:
+    x, out = np.arange(14, dtype=np.float32).reshape(2, 7), np.zeros(1, np.float32)
+    total.on("reference")[(1,)](xdsl.TensorDescriptor(x, x.shape, (7, 1), [1, 1]), out)
+    assert out[0] == x.sum()

@@ -77,7 +77,7 @@ def bench(n, kind):
 
 bench.run(print_data=True)
 try:
-    import triton._C.libtriton
+    import triton.backends.nvidia
 except ImportError as problem:
     print(problem)
 try:

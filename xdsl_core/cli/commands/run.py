@@ -24,7 +24,7 @@ def run(
         bool, typer.Option("--as-triton", help="Answer the script's `import triton` with this package.")
     ] = False,
     device: Annotated[
-        str, typer.Option(help="What a Triton script is told it runs on: cuda, or cpu.")
+        str, typer.Option(help="What a Triton script is told it runs on: cuda, cuda:90, cpu.")
     ] = "cuda",
     benchmarks: Annotated[bool, typer.Option(help="Whether perf reports of a Triton script measure.")] = True,
 ) -> None:

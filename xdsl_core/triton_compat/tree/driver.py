@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from xdsl_core.triton_compat.processor import CAPABILITY, WARP_SIZE, properties
+from xdsl_core.triton_compat.processor import WARP_SIZE, properties
 from xdsl_core.triton_compat.settings import settings
 
 
@@ -30,8 +30,8 @@ class Driver:
 
     def get_current_target(self) -> GPUTarget:
         """What the script is told: the paths that it has for this kind of device are taken."""
-        arch: int | str = CAPABILITY[0] * 10 + CAPABILITY[1] if settings().device == "cuda" else 0
-        return GPUTarget(settings().device, arch, WARP_SIZE)
+        major, minor = settings().capability
+        return GPUTarget(settings().kind, major * 10 + minor if settings().kind == "cuda" else 0, WARP_SIZE)
 
     def get_active_torch_device(self) -> Any:
         """torch's CPU."""
@@ -58,7 +58,7 @@ class Driver:
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int]:
         """The generation of GPUs that scripts may think of."""
-        return CAPABILITY
+        return settings().capability
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """How the time of a call is taken."""
