@@ -19,8 +19,9 @@ class Case:
 
     `id` is stable over releases ("op/tile.add/f32.7"). `profile` is the smallest profile it belongs to:
     smoke < core < tile < full, or an extension of its own. `run` asks it; it may take the process down with
-    it. `labels` are for matrices in reports: op, dtype. `source` is the text of the kernel for people, made
-    when a report needs it.
+    it. `requires` names what the backend must have (see requirements.py); without it nothing runs. `labels`
+    are for matrices in reports: op, dtype. `source` is the text of the kernel for people, made when a report
+    needs it.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Case:
     run: Callable[[Subject], Outcome] = field(repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict, compare=False)
     source: Callable[[], str] | None = field(default=None, repr=False, compare=False)
+    requires: tuple[str, ...] = ()
 
 
 def in_profile(case: Case, wanted: str) -> bool:

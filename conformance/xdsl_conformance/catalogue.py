@@ -6,6 +6,7 @@ from functools import cache
 from types import MappingProxyType
 
 from xdsl_conformance.case import Case
+from xdsl_conformance.chip_cases import chip_cases
 from xdsl_conformance.kernels import kernel_cases
 from xdsl_conformance.memory_cases import memory_cases
 from xdsl_conformance.op_cases import op_cases
@@ -28,6 +29,7 @@ SOURCES = (
     text_cases,
     random_cases,
     kernel_cases,
+    chip_cases,
 )
 
 

@@ -31,7 +31,10 @@ from xdsl_conformance.verdict import Outcome, Verdict
 from xdsl_core import dtypes
 from xdsl_core.diagnostics import Diagnostic, XdslError
 from xdsl_core.ir import parse_module, verify
+from xdsl_core.opdef import OpSet
 from xdsl_core.ops import opset
+from xdsl_core.ops.buffer import BUFFER
+from xdsl_core.ops.task import TASK
 
 _ARGUMENT = re.compile(r"// (?P<expect>expect )?(?P<name>\w+) = (?P<value>.+)")
 _ARRAY = re.compile(r"(?P<dtype>\w+)(?:\[(?P<size>\d+)\])?: (?P<numbers>.+)")
@@ -61,6 +64,15 @@ def text_cases() -> Iterator[Case]:
 
 def _source(name: str) -> str:
     return all_files()[name].text
+
+
+@cache
+def dialects() -> OpSet:
+    """The ops of the language, and those that tiles become on chips with memories of their own."""
+    found = opset().extend()
+    for definition in (*BUFFER, *TASK):
+        found.register(definition)
+    return found
 
 
 @cache
@@ -119,7 +131,7 @@ def ask(name: str, subject: Subject) -> Outcome:
     case = all_files()[name]
     file = f"{name}.tile"
     try:
-        module = parse_module(case.text, opset(), file=file)
+        module = parse_module(case.text, dialects(), file=file)
         found = verify(module)
     except XdslError as problem:
         found = list(problem.diagnostics)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
+from xdsl_conformance.requirements import unmet
 from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Outcome, Verdict
 
@@ -22,9 +23,10 @@ def answer(subject: Subject, case_id: str) -> Outcome:
     """The outcome of one case, in this process. Faults of the backend are FAIL, of the suite SUITE_ERROR."""
     from xdsl_conformance.catalogue import catalogue
 
-    start = time.perf_counter()
+    start, case = time.perf_counter(), catalogue()[case_id]
     try:
-        outcome = catalogue()[case_id].run(subject)
+        lacking = unmet(case.requires, subject.capabilities, subject.target)
+        outcome = Outcome(Verdict.NOT_SUPPORTED, lacking) if lacking else case.run(subject)
     except AssertionError:
         outcome = Outcome(Verdict.SUITE_ERROR, traceback.format_exc())
     except Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from xdsl_core import __version__
@@ -25,6 +26,7 @@ from xdsl_core.target import Capabilities, MemorySpace, TargetDescription, claim
 if TYPE_CHECKING:
     from xdsl_core.interp.run import Prepared
     from xdsl_core.ir import Module
+    from xdsl_core.opdef import OpSet
     from xdsl_core.passes import Pipeline
 
 _FILE = "kernel.tile"
@@ -91,9 +93,27 @@ def xdsl_targets() -> tuple[TargetDescription, ...]:
 def xdsl_capabilities() -> Capabilities:
     """Claims every op for every dtype."""
     from xdsl_core import dtypes
+
+    return claim_all(_all_ops(), (dtype.name for dtype in dtypes.ALL))
+
+
+@hookimpl
+def xdsl_register_ops(opset: OpSet) -> None:
+    """The dialects of chips with memories of their own: the interpreter runs them too."""
+    from xdsl_core.ops.buffer import BUFFER
+    from xdsl_core.ops.task import TASK
+
+    for definition in (*BUFFER, *TASK):
+        opset.register(definition)
+
+
+@cache
+def _all_ops() -> OpSet:
     from xdsl_core.ops import opset
 
-    return claim_all(opset(), (dtype.name for dtype in dtypes.ALL))
+    extended = opset().extend()
+    xdsl_register_ops(extended)
+    return extended
 
 
 @hookimpl
@@ -122,9 +142,8 @@ def xdsl_compile(source: Source) -> Artifact:
 def xdsl_load(artifact: Artifact) -> Executable:
     """The module, read back."""
     from xdsl_core.ir import parse_module
-    from xdsl_core.ops import opset
 
-    return Executable(Interpreted(parse_module(artifact.read(_FILE).decode(), opset(), file=_FILE)))
+    return Executable(Interpreted(parse_module(artifact.read(_FILE).decode(), _all_ops(), file=_FILE)))
 
 
 @hookimpl
