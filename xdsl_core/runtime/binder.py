@@ -81,6 +81,8 @@ def launch(_x_table, _x_grid, /, {signature}*_x_extra, **_x_options):
     _x_arguments = ({arguments})
     if _x_entry is None:
         _x_entry = _x_table.specialise(_x_key, _x_arguments, _x_extra, _x_options)
+        if _x_entry is None:
+            return None
     for _x_output in _x_entry.outputs:
         _x_array = _x_arguments[_x_output]
         if _x_array.__class__ is not _x_ndarray or not _x_array.flags.writeable:

@@ -19,7 +19,7 @@ from xdsl_core.runtime.compiled import CompiledKernel
 from xdsl_core.runtime.composites import picker, walk
 from xdsl_core.runtime.grid import ArgumentError, call_grid, three_extents
 from xdsl_core.runtime.launchable import Launchable
-from xdsl_core.runtime.pointers import adapter_of
+from xdsl_core.runtime.pointers import adapter_of, has_no_data
 from xdsl_core.runtime.select import selection
 from xdsl_core.runtime.specialise import MISSING, ParameterRule, compile_spec, constant_key, spec_of
 from xdsl_core.target import Target, TargetDescription
@@ -170,8 +170,11 @@ class Table(dict[Any, Entry]):
 
     def specialise(
         self, key: Any, values: Sequence[Any], extra: Sequence[Any], options: Mapping[str, Any]
-    ) -> Entry:
-        """The entry for a launch that is not in the table; raises what is wrong with the arguments."""
+    ) -> Entry | None:
+        """The entry for a launch that is not in the table; raises what is wrong with the arguments.
+
+        None if torch's tracers ask, with tensors that have no contents: there is nothing to run.
+        """
         try:
             return self._specialise(key, values, extra, options)
         except XdslError as problem:
@@ -179,8 +182,10 @@ class Table(dict[Any, Entry]):
 
     def _specialise(
         self, key: Any, values: Sequence[Any], extra: Sequence[Any], options: Mapping[str, Any]
-    ) -> Entry:
+    ) -> Entry | None:
         self._refuse_extra(extra)
+        if any(map(has_no_data, values)):
+            return None
         rules = self.source.rules
         specs = {
             rule.name: self._spec(value, rule, spec_of) for rule, value in zip(rules, values, strict=True)
@@ -355,6 +360,8 @@ class Kernel(Launchable):
         if extents is None:
             return None
         entry = table.specialise(None, values, (), options)
+        if entry is None:
+            return None
         for index in entry.outputs:
             entry.require_writable(values[index], index)
         return entry.kernel.profile(extents, entry.arguments(values))

@@ -18,6 +18,8 @@ from xdsl_core.dtypes import DType
 # The parts of kDLDevice that the CPU can read: plain, and pinned by CUDA or ROCm.
 _HOST_DLPACK_DEVICES = (1, 3, 11)
 _UNKNOWN_SIZE = -1
+# The classes of torch's tensors without contents, which its tracers use.
+_SHAPES_ONLY = ("FakeTensor", "FunctionalTensor")
 
 
 class Rejected(Exception):
@@ -47,7 +49,8 @@ def _find_adapter(kind: type) -> Adapter | None:
     if issubclass(kind, np.ndarray):
         return Adapter(_numpy_quick, numpy_pointer)
     if torch is not None and issubclass(kind, torch.Tensor):
-        return Adapter(_torch_quick, _torch_pointer, always_writable=True)
+        quick = _no_data if kind.__name__ in _SHAPES_ONLY else _torch_quick
+        return Adapter(quick, _torch_pointer, always_writable=True)
     if callable(getattr(kind, "data_ptr", None)):
         return Adapter(_quick_of(_data_ptr_pointer), _data_ptr_pointer)
     if issubclass(kind, np.generic):
@@ -132,6 +135,18 @@ def _torch_quick(tensor: Any) -> tuple[int, object]:
         raise Rejected(tensor, _not_on_host(str(tensor.device)))
     address = tensor.data_ptr()
     return address, (tensor.dtype, address & 15 == 0)
+
+
+def _no_data(tensor: Any) -> tuple[int, object]:
+    raise Rejected(tensor, _not_on_host("no device: it has a shape and a dtype only"))
+
+
+def has_no_data(value: Any) -> bool:
+    """True for torch's tensors that have a shape and a dtype only: those of its tracers, and on meta."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return False
+    return bool(value.is_meta) or type(value).__name__ in _SHAPES_ONLY
 
 
 def _torch_pointer(tensor: Any, name: str) -> Pointer:

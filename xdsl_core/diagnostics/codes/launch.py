@@ -165,4 +165,15 @@ A kernel is compiled for the types of its arguments, so it needs a name for each
 Helper functions that kernels call may take *arguments, and a constexpr parameter may be a tuple.
 """,
     ),
+    "X0517": (
+        "a backward function with another number of gradients than arguments",
+        """
+The backward function of an operator of xdsl_core.torch returns a gradient for each argument of the forward
+function, and None for those that have none (numbers, arguments that need no gradient).
+
+    @scale.backward
+    def _(saved, grad):
+        return scale(grad, saved.inputs[1]), None    # x and factor
+""",
+    ),
 }
