@@ -169,6 +169,8 @@ FLOATS = np.array([-2.5, -0.5, 0.5, 1.5, 2.5, 0.75, -1.25, 4.0], np.float32)
         ("dl.libdevice.ilogb(x)", lambda x: np.floor(np.log2(np.abs(x)))),
         ("dl.libdevice.ldexp(x, x * 2)", lambda x: x * np.exp2(x * 2)),
         ("dl.libdevice.pow(tl.abs(x), x)", lambda x: np.abs(x) ** x),
+        ("dl.libdevice.pow(tl.abs(x), 1.5)", lambda x: np.abs(x) ** 1.5),
+        ("dl.libdevice.ldexp(x, 2)", lambda x: x * 4),
         ("dl.libdevice.round(x)", lambda x: np.trunc(x + np.copysign(0.5, x))),
         ("dl.flip(x)", lambda x: x[::-1]),
     ],

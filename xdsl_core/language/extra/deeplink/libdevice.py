@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl_core.language import math
 from xdsl_core.language.builtin import constexpr_function, standard
+from xdsl_core.language.creation import to_tensor
 from xdsl_core.language.elementwise import maximum, where
 from xdsl_core.language.iterators import static_range
 from xdsl_core.language.standard import flip
@@ -95,12 +96,15 @@ def ilogb(arg0: Any) -> Any:
 @standard
 def ldexp(arg0: Any, arg1: Any) -> Any:
     """x * 2**y."""
+    arg1 = to_tensor(arg1)
     return (_wide(arg0) * math.exp2(_wide(arg1.to(float32)))).to(arg0.dtype)
 
 
 @standard
 def pow(arg0: Any, arg1: Any) -> Any:
     """x to the power of y: of floats, or of integers by y >= 0 (they wrap)."""
+    arg0 = to_tensor(arg0)
+    arg1 = to_tensor(arg1)
     if _is_integer(arg0.dtype) and _is_integer(arg1.dtype):
         return _integer_power(arg0, arg1)
     return math.pow(_wide(arg0), _wide(arg1).to(_wide(arg0).dtype)).to(arg0.dtype)
