@@ -14,11 +14,17 @@ from xdsl_dsa_sim.simulator.image import Image
 
 
 class Kernel:
-    """The texts of a kernel, assembled when they are first needed."""
+    """The texts of a kernel, assembled when they are first needed.
 
-    def __init__(self, text: str, overlapping: str | None, target: TargetDescription) -> None:
+    `written` names the parameters it writes through.
+    """
+
+    def __init__(
+        self, text: str, overlapping: str | None, target: TargetDescription, *, written: frozenset[str]
+    ) -> None:
         self.text = text
         self.target = target
+        self.written = written
         self._overlapping_text = overlapping
 
     @cached_property
@@ -34,20 +40,17 @@ class Kernel:
 
     def image_for(self, arguments: Sequence[Any]) -> Image:
         """The program for a launch with these arguments."""
-        return self.overlapping if overlap(arguments) else self.image
+        return self.overlapping if overlap(arguments, self.written) else self.image
 
 
-def overlap(arguments: Sequence[Any]) -> bool:
-    """Whether two pointers lead to storage that they share, and that may be written."""
-    pointers = [
-        argument for argument in arguments if isinstance(argument, Pointer) and argument.storage_bytes
-    ]
-    ordered = sorted(pointers, key=lambda pointer: pointer.storage_address)
-    last, writable = -1, False
-    for pointer in ordered:
-        shares = pointer.storage_address < last
-        writable = pointer.writable or (shares and writable)
-        if shares and writable:
-            return True
-        last = max(last, pointer.storage_address + pointer.storage_bytes)
-    return False
+def overlap(arguments: Sequence[Any], written: frozenset[str]) -> bool:
+    """Whether a pointer that is written through leads to storage that another one leads to as well."""
+    pointers = [each for each in arguments if isinstance(each, Pointer) and each.storage_bytes]
+    return any(
+        first.storage_address < second.storage_address + second.storage_bytes
+        and second.storage_address < first.storage_address + first.storage_bytes
+        for first in pointers
+        if first.name in written
+        for second in pointers
+        if second is not first
+    )

@@ -12,6 +12,7 @@ from xdsl_core.passes.memory.multi_buffer import MultiBuffer
 from xdsl_core.passes.memory.plan_memory import PlanMemory
 from xdsl_core.passes.memory.prepare_for_overlap import PrepareForOverlap
 from xdsl_core.passes.memory.separate_accumulators import SeparateAccumulators
+from xdsl_core.passes.memory.share_rows import ShareRows
 from xdsl_core.passes.memory.share_scalars import ShareScalars
 from xdsl_core.passes.memory.split_cores import SplitCores
 from xdsl_core.passes.structure_induction import StructureInduction
@@ -22,6 +23,11 @@ def dsa_pipeline(target: TargetDescription, *, num_stages: int) -> Pipeline:
     """Canonical IR of the loop over programs, then places, copies, addresses, flags, one function a core."""
     tiles = canonical_pipeline().append(FoldGrid(), SeparateAccumulators(), StructureInduction())
     places = canonical_pipeline().append(Bufferize(target)) + canonical_pipeline()
-    buffers = (ShareScalars(target), CoalesceBuffers(target), MultiBuffer(target, num_stages))
+    buffers = (
+        ShareScalars(target),
+        ShareRows(target),
+        CoalesceBuffers(target),
+        MultiBuffer(target, num_stages),
+    )
     flags = (PrepareForOverlap(), InsertFlags(target), SplitCores(target))
     return (tiles + places).append(*buffers, PlanMemory(target), *flags)

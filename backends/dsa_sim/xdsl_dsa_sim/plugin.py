@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from xdsl_dsa_sim.simulator.simulate import Simulation
 
 _PROGRAM, _OVERLAPPING = "kernel.asm", "overlapping.asm"
+_WRITTEN = "written"
 
 
 @hookimpl
@@ -96,19 +97,21 @@ def xdsl_pipeline(target: TargetDescription, options: Options) -> Pipeline:
 @hookimpl
 def xdsl_codegen(module: Module, target: TargetDescription, templates: Mapping[str, str]) -> Source:
     """Assembler text; a second one for arguments that overlap, where that makes a difference."""
+    from xdsl_core.passes.memory.footprints import written_parameters
     from xdsl_dsa_sim.isa import print_program
     from xdsl_dsa_sim.lowering.emit import emit, emit_for_overlap
 
     careful = emit_for_overlap(module, target)
     files = {} if careful is None else {_OVERLAPPING: print_program(careful)}
-    return Source("asm", print_program(emit(module, target)), files)
+    written = set().union(*(written_parameters(function) for function in module.functions.values()))
+    return Source("asm", print_program(emit(module, target)), files, {_WRITTEN: sorted(written)})
 
 
 @hookimpl
 def xdsl_compile(source: Source) -> Artifact:
     """The text, stored."""
     texts = {_PROGRAM: source.text, **source.files}
-    return Artifact({name: text.encode() for name, text in texts.items()})
+    return Artifact({name: text.encode() for name, text in texts.items()}, source.metadata)
 
 
 @hookimpl
@@ -117,7 +120,8 @@ def xdsl_load(artifact: Artifact, target: TargetDescription) -> Executable:
     from xdsl_dsa_sim.executable import Kernel
 
     careful = artifact.read(_OVERLAPPING).decode() if _OVERLAPPING in artifact.files else None
-    return Executable(Kernel(artifact.read(_PROGRAM).decode(), careful, target))
+    written = frozenset(artifact.metadata[_WRITTEN])
+    return Executable(Kernel(artifact.read(_PROGRAM).decode(), careful, target, written=written))
 
 
 @hookimpl

@@ -29,7 +29,7 @@ def launch_arguments() -> tuple[object, ...]:
 
 @pytest.fixture
 def executable() -> Executable:
-    return Executable(Kernel(ADD, None, find_target("toy")))
+    return Executable(Kernel(ADD, None, find_target("toy"), written=frozenset("z")))
 
 
 def test_launch_has_values_cycles_and_a_profile(executable, launch_arguments) -> None:  # type: ignore[no-untyped-def]

@@ -48,19 +48,34 @@ def test_the_matrix_unit_reads_what_it_wrote(target: str) -> None:
     np.testing.assert_array_equal(a, 256 * np.eye(16))
 
 
-def pointer(array: Any, *, start: int = 0, size: int = 16, writable: bool = True) -> Pointer:
+def pointer(name: str, array: Any, *, start: int = 0, size: int = 16) -> Pointer:
     address = array.ctypes.data + start
-    return Pointer("p", address, f32, address, size, writable, array)
+    return Pointer(name, address, f32, address, size, True, array)
 
 
-def test_only_shared_memory_that_may_be_written_overlaps() -> None:
-    array = np.zeros(64, np.uint8)
-    first, second = pointer(array), pointer(array, start=16)
-    assert not overlap((first, second, 3))
-    assert overlap((pointer(array, start=15), first))
-    assert not overlap((pointer(array, writable=False), pointer(array, start=8, writable=False)))
-    assert overlap((pointer(array, writable=False), pointer(array, start=8)))
+def test_only_shared_memory_that_is_written_overlaps() -> None:
+    array, written = np.zeros(64, np.uint8), frozenset("ab")
+    assert not overlap((pointer("a", array), pointer("b", array, start=16), 3), written)
+    assert overlap((pointer("a", array), 3, pointer("b", array, start=15)), written)
+    assert overlap((pointer("c", array, start=8), pointer("b", array, start=15)), written)
+    assert not overlap((pointer("c", array, start=8), pointer("d", array, start=15)), written)
     assert overlap(
-        (pointer(array, size=64, writable=False), pointer(array, start=8, size=4), pointer(array, start=40))
+        (pointer("c", array, size=64), pointer("d", array), pointer("b", array, start=40)), written
     )
-    assert not overlap((pointer(array, size=0), first))
+    assert not overlap((pointer("a", array, size=0), pointer("b", array)), written)
+
+
+@xdsl.jit
+def products_kernel(q, k, out, M: tl.constexpr):
+    at = tl.arange(0, M)[:, None] * M + tl.arange(0, M)[None, :]
+    tl.store(out + at, tl.exp(tl.dot(tl.load(q + at), tl.load(k + at), input_precision="ieee")))
+
+
+def test_slices_that_are_only_read_do_not_overlap() -> None:
+    q, k = both = np.zeros((2, 16, 16), np.float32)
+    compiled = products_kernel.on("dsa_sim:ascend910b2")[(1,)](q, k, np.zeros((16, 16), np.float32), M=16)
+    kernel = compiled.executable.payload
+    assert kernel.written == {"out"}
+    assert both.base is None
+    assert kernel.image is not kernel.overlapping
+    assert not kernel.image.program.members

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl_core.ir import Block, BufferType, Function, Op, Trait, Value
+from xdsl_core.ir import Block, BufferType, Function, Op, PointerType, Trait, Value
 from xdsl_core.ops import Load, Store
-from xdsl_core.ops.buffer import Allocate, Assert, Select, View, Window
+from xdsl_core.ops.buffer import Allocate, Assert, Atomic, Copy, Scatter, Select, View, Window
 from xdsl_core.passes.memory.layouts import bytes_of_buffer
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.plan_memory import aligned
@@ -209,6 +209,22 @@ def parameter_behind(pointer: Value) -> Value | None:
         if not op.has(Trait.POINTER_ARITHMETIC):
             return None
         pointer = op.operands[0]
+
+
+def written_parameters(function: Function) -> set[str]:
+    """The names of the parameters that a function may write through; of all pointers if that is unknown."""
+    found: set[Value | None] = set()
+    for op in function.walk():
+        if op.definition is Store:
+            found.add(parameter_behind(op.operand("pointer")))
+        elif op.definition in (Scatter, Atomic):
+            found.add(None)
+        elif op.definition is Copy:
+            window = op.operand("destination").defining_op
+            if window is not None and window.definition is Window:
+                found.add(parameter_behind(window.operand("pointer")))
+    pointers = [value for value in function.parameters if isinstance(value.type, PointerType)]
+    return {value.name for value in pointers if None in found or value in found}
 
 
 def cores_of(function: Function, machine: Machine) -> list[str]:

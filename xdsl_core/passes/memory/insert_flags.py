@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from xdsl_core.ops.task import Barrier, Program, SetCross, SetFlag, WaitCross, W
 from xdsl_core.passes.memory.footprints import Engine, Footprint, Footprints
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.prepare_for_overlap import is_for_overlap, plain_function
+from xdsl_core.passes.memory.share_rows import SHARED
 from xdsl_core.target import TargetDescription
 
 
@@ -44,11 +45,20 @@ class InsertFlags:
         found = {function: find_syncs(function, machine) for function in module.functions.values()}
         for function in list(found):
             plain = plain_function(function, module)
-            if plain is not None and len(found[plain]) == len(found[function]):
+            if (
+                plain is not None
+                and SHARED not in plain.attributes
+                and len(found[plain]) == len(found[function])
+            ):
                 del module.functions[function.name]
                 continue
             _number(found[function], machine)
             _Writer(function, Footprints(function, machine)).write(found[function])
+
+
+def _orders_as_much(found: Mapping[Function, list[Sync]], plain: Function, function: Function) -> bool:
+    """Whether the function for arguments that overlap is no other than the plain one."""
+    return SHARED not in plain.attributes and len(found[plain]) == len(found[function])
 
 
 # No target has this many flags: what needs them becomes a barrier.

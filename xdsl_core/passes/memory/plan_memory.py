@@ -10,6 +10,7 @@ from typing import ClassVar
 from xdsl_core.diagnostics import CompilationError, error
 from xdsl_core.ir import Function, Module, dtype_of
 from xdsl_core.passes.memory.liveness import Lifetime, lifetimes
+from xdsl_core.passes.memory.prepare_for_overlap import is_for_overlap
 from xdsl_core.target import MemorySpace, TargetDescription
 
 # Parts of scratch in global memory start where transfers are fastest on all known targets.
@@ -35,7 +36,11 @@ class PlanMemory:
     name: ClassVar[str] = "plan_memory"
 
     def run(self, module: Module) -> None:
-        for function in module.functions.values():
+        for function in list(module.functions.values()):
+            if is_for_overlap(function) and not fits(function, self.target):
+                # its tiles are larger than those of the function whose cores share rows
+                del module.functions[function.name]
+                continue
             plan = plan_function(function, self.target)
             for lifetime, offset in plan.items():
                 lifetime.op.attributes["offset"] = offset

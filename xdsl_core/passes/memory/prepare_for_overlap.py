@@ -29,11 +29,17 @@ class PrepareForOverlap:
 
     def run(self, module: Module) -> None:
         for function in list(module.functions.values()):
-            if sum(1 for op in function.walk() if _reaches_arguments(op)) > 1:
-                made = clone_function(function)
-                made.name = f"{function.name}{_SUFFIX}"
-                made.attributes[_OF] = function.name
-                module.add(made)
+            there = is_for_overlap(function) or f"{function.name}{_SUFFIX}" in module.functions
+            if not there and sum(1 for op in function.walk() if _reaches_arguments(op)) > 1:
+                add_for_overlap(module, function)
+
+
+def add_for_overlap(module: Module, function: Function) -> None:
+    """Add the copy of a function for arguments that overlap."""
+    made = clone_function(function)
+    made.name = f"{function.name}{_SUFFIX}"
+    made.attributes[_OF] = function.name
+    module.add(made)
 
 
 def _reaches_arguments(op: Op) -> bool:

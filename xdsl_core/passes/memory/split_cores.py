@@ -15,6 +15,7 @@ from xdsl_core.passes.eliminate_dead_code import EliminateDeadCode
 from xdsl_core.passes.memory.footprints import cores_of
 from xdsl_core.passes.memory.machine import Machine
 from xdsl_core.passes.memory.prepare_for_overlap import kernel_of
+from xdsl_core.passes.memory.share_rows import SHARED
 from xdsl_core.target import TargetDescription
 
 KERNEL, CORE, MEMBERS = "kernel", "core", "members"
@@ -35,7 +36,8 @@ class SplitCores:
         func @f.AIC(...) { buffer.multiply ...; task.set_cross ... }
         func @f.AIV(...) { task.wait_cross ...; buffer.compute ... }
 
-    Where a group has several cores of a kind and works on one program together, one of them takes part.
+    Where a group has several cores of a kind and works on one program together, all take part if they share
+    its rows (ShareRows), else one.
     """
 
     target: TargetDescription = field(repr=False)
@@ -60,7 +62,7 @@ def _for_core(function: Function, kind: str, machine: Machine, *, alone: bool) -
     made = _kept(function, lambda op: belongs(op, kind, machine))
     description = next(each for each in machine.target.kinds if each.name == kind)
     made.attributes |= {KERNEL: kernel_of(function), CORE: kind}
-    if not alone and description.per_group > 1:
+    if not alone and description.per_group > 1 and SHARED not in function.attributes:
         made.attributes[MEMBERS] = 1
     return made
 
