@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl_core.diagnostics import CompilationError, error
 from xdsl_core.ir import Builder, Op, Region, Value
-from xdsl_core.language.values import Composite, tensor
+from xdsl_core.language.values import TRITON_MAX_TENSOR_NUMEL, Composite, tensor
 
 CallFunction = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
@@ -40,8 +40,19 @@ class Context:
     notes: Notes = field(default_factory=Notes)
 
     def emit(self, definition: Any, *operands: Any, **attributes: Any) -> tensor:
-        """The only result of a new op. Operands are tensors, None (absent) or sequences of tensors."""
-        return tensor(self.builder.build(definition, *map(handles, operands), **attributes).result)
+        """The only result of a new op. Operands are tensors, None (absent) or sequences of tensors.
+
+        X0166 where it is a tile of more elements than there may be.
+        """
+        made = tensor(self.builder.build(definition, *map(handles, operands), **attributes).result)
+        if made.numel > TRITON_MAX_TENSOR_NUMEL:
+            raise fail(
+                "X0166",
+                f"a tile of {made.numel} elements",
+                label=f"its shape is {list(made.shape)}",
+                help=f"the most is {TRITON_MAX_TENSOR_NUMEL}: let more programs, or a loop, share the work",
+            )
+        return made
 
     def build(self, definition: Any, *operands: Any, regions: Sequence[Region] = (), **attributes: Any) -> Op:
         """A new op; operands as for `emit`."""

@@ -192,5 +192,5 @@ class slice:
         self.start, self.stop, self.step = start, stop, step
 
 
-# The most elements that stock Triton lets a tile have. It is no limit here.
+# The most elements that a tile may have, as in Triton.
 TRITON_MAX_TENSOR_NUMEL = 1048576

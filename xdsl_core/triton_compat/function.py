@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+from xdsl_core.diagnostics import CompilationError
 from xdsl_core.runtime.autotune import autotune as base_autotune
 from xdsl_core.runtime.compiled import CompiledKernel
 from xdsl_core.runtime.config import Config as BaseConfig
@@ -32,6 +33,14 @@ FOREIGN_OPTIONS = frozenset(
 )
 
 
+class TritonCompilationError(CompilationError):
+    """An error of a kernel whose text begins with its place, as that of Triton's does."""
+
+    def __str__(self) -> str:
+        place = self.diagnostics[0].location
+        return f"at {place.line}:{place.column}:\n{super().__str__()}"
+
+
 class TritonFunction(JitFunction):
     """A kernel whose launches take the options of other targets, and give back what Triton gives back."""
 
@@ -41,7 +50,10 @@ class TritonFunction(JitFunction):
 
         def run(*args: Any, **meta: Any) -> LaunchedKernel | None:
             own = self._own(meta)
-            done = launch(*args, **own)
+            try:
+                done = launch(*args, **own)
+            except CompilationError as problem:
+                raise TritonCompilationError(problem.diagnostics) from None
             return None if done is None else LaunchedKernel(self, done, own)
 
         return run
@@ -52,7 +64,10 @@ class TritonFunction(JitFunction):
 
     def compile(self, *args: Any, **meta: Any) -> CompiledKernel:
         """As a kernel's, without the options of other targets."""
-        return super().compile(*args, **self._own(meta))
+        try:
+            return super().compile(*args, **self._own(meta))
+        except CompilationError as problem:
+            raise TritonCompilationError(problem.diagnostics) from None
 
     def warmup(self, *args: Any, grid: Any = None, **meta: Any) -> Any:
         """Triton's name for `compile`; what it returns can be launched."""
@@ -96,8 +111,9 @@ class LaunchedKernel:
 
     @property
     def asm(self) -> Mapping[str, str]:
-        """The texts of the compilation."""
-        return self.kernel.stages
+        """The texts of the compilation; the tile IR is what Triton's "ttir" is too."""
+        stages = self.kernel.stages
+        return {"ttir": stages["tile"], **stages}
 
     @property
     def metadata(self) -> SimpleNamespace:

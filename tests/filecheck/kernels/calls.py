@@ -140,4 +140,5 @@ def spreads(x):
 def extensions(x, n):
     dl.compile_hint(x, "dot_pad_only_m")  # error: X0162: did you mean 'dot_pad_only_k'
     dl.wait_cross_flag(dl.SyncFlag.C2V, 2)  # error: X0163: no earlier statement sets
+    tl.arange(0, 1 << 24)  # error: X0166: a tile of 16777216 elements
     tl.custom("acme.fancy", n)  # error: X0164: the backend has no op 'acme.fancy'

@@ -60,7 +60,7 @@ done._init_handles()
 properties = driver.active.utils.get_device_properties(DEVICE.index)
 assert properties["max_shared_mem"] // done.metadata.shared > 0 and done.n_regs > 0
 copy[(1,)](source, target, 8, num_warps=8)
-assert torch.equal(square, out)
+assert torch.equal(square, out) and "memory.load" in done.asm["ttir"]
 assert torch.cuda.is_available() and torch.cuda.get_device_capability() == (8, 0)
 torch.cuda.synchronize()
 assert driver.active.get_current_target().backend == "cuda"
@@ -80,6 +80,10 @@ try:
     import triton.backends.nvidia
 except ImportError as problem:
     print(problem)
+try:
+    copy[(1,)](x, x, 8)
+except triton.compiler.errors.CompilationError as problem:
+    assert str(problem).startswith("at "), problem
 try:
     triton.compile_for_moon
 except AttributeError as problem:

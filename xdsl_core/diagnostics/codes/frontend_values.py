@@ -340,4 +340,13 @@ backend that has no such op. Fix: correct the name, or launch on the backend tha
 here. Fix: leave `timeout_ns` out, or bound the number of polls with a loop around `tl.atomic_load`.
 """,
     ),
+    "X0166": (
+        "A tile has too many elements",
+        """
+A tile is what one program works on at a time: at most `tl.TRITON_MAX_TENSOR_NUMEL` = 1048576 elements, as in
+Triton. Fix: let more programs of the grid share the work, or go through it in a loop.
+
+    i = tl.arange(0, 1 << 24)           # error
+""",
+    ),
 }
