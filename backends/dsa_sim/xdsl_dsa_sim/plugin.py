@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -63,12 +64,14 @@ def xdsl_targets() -> tuple[TargetDescription, ...]:
 
 @hookimpl
 def xdsl_capabilities(target: TargetDescription) -> Capabilities:
-    """All of the language."""
-    return _capabilities()
+    """All of the language; the notes say what is slow because no unit is made for it."""
+    from xdsl_dsa_sim.capabilities import notes
+
+    return replace(_claims(), notes=notes(target))
 
 
 @cache
-def _capabilities() -> Capabilities:
+def _claims() -> Capabilities:
     from xdsl_core import dtypes
     from xdsl_core.ops import CORE
     from xdsl_core.target import claim_all

@@ -59,3 +59,11 @@ def test_errors_name_the_argument(executable, launch_arguments) -> None:  # type
 def test_targets_and_options() -> None:
     assert next(target.name for target in plugin.xdsl_targets()) == "ascend910b2"
     assert plugin.xdsl_backend_info().options is DsaOptions
+
+
+def test_capabilities_say_what_no_unit_is_made_for() -> None:
+    found = plugin.xdsl_capabilities(find_target("ascend910b2"))
+    assert found.notes[0].startswith("vector unit: i64, u64, f64 one element at a time")
+    assert "f64" in found.notes[1]
+    assert "f16" not in found.notes[1].replace("bf16", "")
+    assert not plugin.xdsl_capabilities(find_target("toy")).notes[0].startswith("vector")

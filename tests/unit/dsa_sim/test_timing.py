@@ -218,3 +218,15 @@ def test_lines_that_two_cores_want_cost_more() -> None:
     assert cache.transfer(region(0, 64), write=False, bypass=False, core=0, time=0.0).shared == 0
     assert cache.transfer(region(0, 64), write=False, bypass=False, core=1, time=10.0).shared == 64
     assert cache.transfer(region(0, 64), write=False, bypass=False, core=0, time=5000.0).shared == 0
+
+
+@pytest.mark.parametrize("dtype", ["f64", "i64"])
+def test_what_the_unit_has_no_lanes_for_is_computed_one_element_at_a_time(dtype: str) -> None:
+    head = FILL.replace("f32<49088>", f"{dtype}<24544>").replace("1.0", "1")
+    sources = f"UB[0] {dtype}<1024>, UB[{0x10100}] {dtype}<1024>"
+    # a step of 256 bytes has 32 elements
+    assert vector_cycles(f"V add.{dtype} UB[131072] {dtype}<1024>, {sources}", head) == pytest.approx(
+        1024 * 4 + 24, rel=0.01
+    )
+    moved = vector_cycles(f"V move UB[131072] {dtype}<1024>, UB[0] {dtype}<1024>", head)
+    assert moved == vector_cycles("V move UB[131072] f32<2048>, UB[0] f32<2048>", FILL)

@@ -8,6 +8,7 @@ from xdsl_dsa_sim.isa.vector import is_function
 from xdsl_dsa_sim.simulator.image import Timing
 
 FUNCTION_CLASS = "math"
+_ALONG_AN_AXIS = ("reduction", "scan")
 _MATRIX_ROLES = ("accumulator", "lhs", "rhs")
 
 
@@ -109,7 +110,10 @@ def _vector_timing(instruction: Instruction, definition: InstructionDef, unit: C
     regions = [operand for operand in instruction.operands if isinstance(operand, Region)]
     dtype = instruction.dtype or regions[-1].dtype
     name = definition.cost_class or definition.name
-    classes = [f"{name}.{dtype}", name, *([FUNCTION_CLASS] if is_function(name) else [])]
+    # what only moves numbers does so whatever their dtype
+    computes = definition.typed or definition.timing.name in _ALONG_AN_AXIS
+    classes = [f"{name}.{dtype}", *([dtype.name] if computes else []), name]
+    classes += [FUNCTION_CLASS] if is_function(name) else []
     cost = next((unit.costs[key] for key in classes if key in unit.costs), None)
     return Timing(
         definition.timing.name,
