@@ -15,6 +15,7 @@ MODULES = (
     "convolution",
     "dropout",
     "elementwise",
+    "float8",
     "gemm",
     "grouped_gemm",
     "indexing",
