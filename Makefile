@@ -6,7 +6,7 @@
 PYTHON ?= python3
 JOBS   ?= 2
 ARGS   ?=
-BACKENDS ?= reference cpu_c
+BACKENDS ?= reference cpu_c dsa_sim:ascend910b2 dsa_sim:toy
 BIN    := .venv/bin
 
 BOOTSTRAP := $(PYTHON) tools/bootstrap.py
@@ -33,9 +33,9 @@ test-full: ## all tests
 conformance: ## the whole suite on the backends in BACKENDS, reports into docs/conformance/
 	@$(BOOTSTRAP) --extras test --compiler
 	@for backend in $(BACKENDS); do \
-	  $(BIN)/xdslc conformance $$backend --profile full -n $(JOBS) --json docs/conformance/$$backend.json \
-	    --markdown docs/conformance/$$backend.md --html docs/conformance/$$backend.html \
-	    --badge docs/conformance/$$backend.svg $(ARGS) || exit 1; \
+	  report=docs/conformance/$$(echo $$backend | tr : -); \
+	  $(BIN)/xdslc conformance $$backend --profile full -n $(JOBS) --json $$report.json \
+	    --markdown $$report.md --html $$report.html --badge $$report.svg $(ARGS) || exit 1; \
 	done
 
 check: ## ruff, ruff format, mypy --strict, import-linter
