@@ -1,7 +1,7 @@
 # Every target does its own set-up in .venv (see tools/bootstrap.py); the second run finds it ready.
 #   make PYTHON=python3.12 ...   another Python      make test ARGS="-k dot"   options for pytest
 #   TORCH=no make test           without PyTorch     make test JOBS=8          tests at once
-#   TRITON=no make test          without Triton
+#   TRITON=no make test          without Triton    PROGRAMS=no make test     without asking apt
 
 PYTHON ?= python3
 JOBS   ?= 2
@@ -23,11 +23,11 @@ demo: ## run the examples on every installed backend and compare with numpy
 	@$(BIN)/python -m examples.demo $(ARGS)
 
 test: ## the tests, without those marked slow
-	@$(BOOTSTRAP) --extras test --torch --triton --compiler
+	@$(BOOTSTRAP) --extras test --torch --triton --programs --compiler
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-full: ## all tests
-	@$(BOOTSTRAP) --extras test --torch --triton --compiler
+	@$(BOOTSTRAP) --extras test --torch --triton --programs --compiler
 	@$(PYTEST) $(ARGS)
 
 conformance: ## the whole suite on the backends in BACKENDS, reports into docs/conformance/

@@ -20,6 +20,11 @@ SIGNATURES = {
         "HEAD=64, BLOCK_M=64, BLOCK_N=64, CAUSAL=False"
     )
 }
+LAUNCHES = {
+    "attention_kernel": (
+        "q=4x256x64, k=4x256x64, v=4x256x64, out=4x256x64, scale=0.125, n=256, grid=cdiv(n, BLOCK_M); 4"
+    )
+}
 
 
 @xdsl.jit

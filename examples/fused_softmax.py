@@ -16,6 +16,7 @@ from xdsl_core.testing import Comparison, compare, half_ulp, time_launch, unit_r
 SIGNATURES = {
     "softmax_kernel": "out: *f32, x: *f32, out_stride: i32, x_stride: i32, columns: i32, BLOCK=1024"
 }
+LAUNCHES = {"softmax_kernel": "out=256x781, x=256x781, out_stride=781, x_stride=781, columns=781, grid=256"}
 
 
 @xdsl.jit

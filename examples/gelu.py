@@ -16,6 +16,7 @@ import xdsl_core.language as tl
 from xdsl_core.testing import Comparison, compare, half_ulp, time_launch, unit_roundoff
 
 SIGNATURES = {"gelu_kernel": "x: *f32, out: *f32, n: i32, BLOCK=1024, APPROXIMATE=True"}
+LAUNCHES = {"gelu_kernel": "x=98432, out=98432, n=98432, grid=cdiv(n, BLOCK)"}
 
 
 @xdsl.jit

@@ -20,6 +20,12 @@ SIGNATURES = {
         "stride: i32, columns: i32, epsilon: f32, BLOCK=1024"
     )
 }
+LAUNCHES = {
+    "layer_norm_kernel": (
+        "x=128x3000, out=128x3000, weight=3000, bias=3000, mean=128, rstd=128, "
+        "stride=3000, columns=3000, epsilon=1e-5, grid=128"
+    )
+}
 
 
 @xdsl.jit

@@ -20,6 +20,12 @@ SIGNATURES = {
         "stride_bn=1, stride_cm: i32, stride_cn=1, BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP=8"
     )
 }
+LAUNCHES = {
+    "matmul_kernel": (
+        "M=512, N=512, K=512, a=MxK, b=KxN, c=MxN, stride_am=K, stride_bk=N, stride_cm=N, "
+        "grid=cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)"
+    )
+}
 
 
 @xdsl.jit

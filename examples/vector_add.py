@@ -14,6 +14,7 @@ import xdsl_core.language as tl
 from xdsl_core.testing import Comparison, compare, half_ulp, time_launch
 
 SIGNATURES = {"add_kernel": "x: *f32, y: *f32, out: *f32, n: i32, BLOCK=1024"}
+LAUNCHES = {"add_kernel": "x=98432, y=98432, out=98432, n=98432, grid=cdiv(n, BLOCK)"}
 
 
 @xdsl.jit

@@ -24,6 +24,12 @@ STAMP = VENV / "bootstrap.json"
 MINIMUM = (3, 10)
 TORCH = "torch==2.13.0"
 TRITON = "triton>=3.6"
+# Programs of the system that some tests start, and Debian's packages that have them.
+PROGRAMS = {
+    "chromium": "chromium",
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
+    "qemu-aarch64": "qemu-user",
+}
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 NO_VENV = """\
@@ -43,6 +49,9 @@ def main() -> int:
     parser.add_argument("--extras", default="", help="extras of the package to install, comma-separated")
     parser.add_argument("--torch", action="store_true", help="try to install a CPU build of PyTorch")
     parser.add_argument("--triton", action="store_true", help="try to install Triton")
+    parser.add_argument(
+        "--programs", action="store_true", help="try to install the programs that tests start"
+    )
     parser.add_argument("--compiler", action="store_true", help="say so when no C compiler is found")
     options = parser.parse_args()
 
@@ -62,6 +71,8 @@ def main() -> int:
         install_torch(stamp)
     if options.triton:
         install_triton(stamp)
+    if options.programs:
+        install_programs(stamp)
     if options.compiler and not has_compiler():
         print(NO_COMPILER.format(python=PYTHON.relative_to(ROOT)), file=sys.stderr)
     return 0
@@ -132,6 +143,25 @@ def install_triton(stamp: dict[str, Any]) -> None:
         file=sys.stderr,
     )
     write_stamp(stamp, triton=fingerprint())
+
+
+def install_programs(stamp: dict[str, Any]) -> None:
+    """Installs the missing PROGRAMS where this is a Debian and we may; never an error.
+
+    The tests that start one skip without it, and the test summary says so.
+    """
+    missing = [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
+    allowed = os.environ.get("PROGRAMS") != "no" and hasattr(os, "geteuid") and os.geteuid() == 0
+    if not missing or not allowed or shutil.which("apt-get") is None or stamp.get("programs") == missing:
+        return
+    names = " ".join(missing)
+    print(f"installing {names} (once; PROGRAMS=no leaves them out)")
+    install = ("apt-get", "install", "--yes", "--no-install-recommends", *missing)
+    if not run(*install, quiet=True) and not (
+        run("apt-get", "update", quiet=True) and run(*install, quiet=True)
+    ):
+        print(f"note: {names} cannot be had here; the tests that need them will be skipped", file=sys.stderr)
+        write_stamp(stamp, programs=missing)
 
 
 def is_cpu_build(source: tuple[str, ...]) -> bool:

@@ -141,7 +141,9 @@ class Profile:
     """Where the time of a launch went.
 
     `cycles` and `seconds` are None where not known. `utilisation` maps a unit or engine to its busy share (0
-    to 1), `bytes_moved` a data path ("GM->L1") to bytes. `bottleneck` and `notes` are for people.
+    to 1), `bytes_moved` a data path ("GM->L1") to bytes. `bottleneck` and `notes` are for people. `views` are
+    further texts by file name, made when asked for: "summary.txt", "trace.json" (the format of Chrome and
+    Perfetto), "timeline.html", "utilisation.csv".
     """
 
     cycles: int | None = None
@@ -150,6 +152,7 @@ class Profile:
     bytes_moved: Mapping[str, int] = field(default_factory=dict)
     bottleneck: str = ""
     notes: tuple[str, ...] = ()
+    views: Mapping[str, Callable[[], str]] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

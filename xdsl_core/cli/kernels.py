@@ -17,14 +17,19 @@ from xdsl_core.diagnostics import CompilationError, XdslError, error
 from xdsl_core.frontend.specs import ArgumentSpec, Constant
 
 SIGNATURES = "SIGNATURES"
+LAUNCHES = "LAUNCHES"
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A kernel with the specs of its arguments, by parameter."""
+    """A kernel with the specs of its arguments, by parameter.
+
+    `launch` are the arguments that its file gives for a launch, in the table LAUNCHES.
+    """
 
     kernel: Any
     specs: dict[str, ArgumentSpec]
+    launch: str = ""
 
 
 def choose(place: str, signature: str | None) -> Chosen:
@@ -41,7 +46,8 @@ def choose(place: str, signature: str | None) -> Chosen:
     check_names(kernel.name, kernel.arg_names, tuple(defaults), given)
     _check_constants(kernel, given)
     specs = {**defaults, **given}
-    return Chosen(kernel, {name: specs[name] for name in kernel.arg_names})
+    launch = str(getattr(module, LAUNCHES, {}).get(kernel.name, ""))
+    return Chosen(kernel, {name: specs[name] for name in kernel.arg_names}, launch)
 
 
 def _check_constants(kernel: Any, given: dict[str, ArgumentSpec]) -> None:

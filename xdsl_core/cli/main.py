@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import typer
 
 from xdsl_core import __version__
-from xdsl_core.cli.commands import backend, backends, cache, doctor, kernel, library, reference, run
+from xdsl_core.cli.commands import backend, backends, cache, doctor, kernel, library, reference, run, simulate
 from xdsl_core.cli.extensions import ExtensibleGroup
 from xdsl_core.diagnostics import XdslError, is_debugging
 
@@ -35,6 +35,7 @@ def application() -> typer.Typer:
     targets.command("show")(backends.show_target)
     app.add_typer(targets, name="targets")
     app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": False})(run.run)
+    app.command("sim")(simulate.sim)
     app.command("ir")(kernel.ir)
     app.command("compile")(kernel.compile)
     app.command("build")(library.build)

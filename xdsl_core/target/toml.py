@@ -40,6 +40,17 @@ def load_target(path: Path | str, *, backend: str, folders: Sequence[Path] = ())
     )
 
 
+def name_in_file(path: Path | str) -> str:
+    """The name that the target in a TOML file has; BackendError X0620 if the file cannot be read."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as cause:
+        reason = f"the target file cannot be read: {cause}"
+        raise BackendError(error("X0620", reason, help="name a TOML file")) from cause
+    return str(_read(text, str(file)).get("name", ""))
+
+
 def parse_target(text: str, *, backend: str, file: str = "<toml>") -> TargetDescription:
     """The description that TOML `text` holds; `file` is the name errors use. See `load_target`."""
     return _description(_read(text, file), backend, file)

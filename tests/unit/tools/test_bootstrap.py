@@ -115,3 +115,24 @@ def test_a_compiler_is_found_by_name_or_as_ziglang(
     compiler = tmp_path / "clang"
     compiler.touch(mode=0o755)
     assert bootstrap.has_compiler()
+
+
+def test_programs_are_installed_once_and_only_where_we_may(
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("PROGRAMS", raising=False)
+    monkeypatch.setattr(
+        bootstrap.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None
+    )
+    monkeypatch.setattr(bootstrap.os, "geteuid", lambda: 1000)
+    bootstrap.install_programs({})
+    assert bootstrap.commands == []
+    monkeypatch.setattr(bootstrap.os, "geteuid", lambda: 0)
+    bootstrap.install_programs({})
+    assert bootstrap.commands[0].startswith("apt-get install")
+    assert "chromium" in bootstrap.commands[0]
+    monkeypatch.setattr(bootstrap, "run", lambda *command, quiet=False: False)
+    bootstrap.install_programs(stamp := bootstrap.read_stamp())
+    assert "will be skipped" in capsys.readouterr().err
+    bootstrap.install_programs(stamp)
+    assert capsys.readouterr() == ("", "")

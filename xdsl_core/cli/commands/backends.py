@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,9 @@ from xdsl_core.backend import (
     option_types,
 )
 from xdsl_core.cli.console import console, print_json, print_table
-from xdsl_core.diagnostics import XdslError
+from xdsl_core.cli.target_file import TargetFile, with_target_file
+from xdsl_core.cli.target_picture import target_svg
+from xdsl_core.diagnostics import BackendError, XdslError, error
 from xdsl_core.target import TargetDescription
 from xdsl_core.target.description import to_json
 
@@ -124,11 +127,19 @@ def _targets_of(handle: BackendHandle) -> tuple[TargetDescription, ...]:
 
 
 def show_target(
-    name: Annotated[str, typer.Argument(help="backend:name, or a backend for its default target.")],
+    name: Annotated[str, typer.Argument(help="backend:name, or a backend for its default target.")] = "",
+    target_file: TargetFile = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw it into this file.")] = None,
 ) -> None:
     """Show a target: its memory spaces, data paths, compute units and limits."""
-    _, target = default_registry().resolve(name)
+    if not name and target_file is None:
+        hint = "xdslc targets show dsa_sim:ascend910b2; `xdslc targets` lists them"
+        raise BackendError(error("X0605", "no target was named", help=hint))
+    _, target = default_registry().resolve(with_target_file(name, target_file))
+    if svg is not None:
+        svg.write_text(target_svg(target), encoding="utf-8")
+        typer.echo(f"wrote {svg}", err=True)
     if json:
         print_json(to_json(target))
         return

@@ -12,6 +12,7 @@ import typer
 from xdsl_core.cli.console import console, print_text
 from xdsl_core.cli.kernels import choose
 from xdsl_core.cli.stages import Destination, build, destination, generate, lower, options_from
+from xdsl_core.cli.target_file import TargetFile, with_target_file
 from xdsl_core.diagnostics import CompilationError, error
 
 Place = Annotated[
@@ -31,6 +32,7 @@ def ir(
     place: Place,
     signature: Signature = None,
     backend: Backend = "",
+    target_file: TargetFile = None,
     option: Option = None,
     stage: Annotated[str, typer.Option(help="Only this stage: frontend, or a pass's name.")] = "",
     mlir: Annotated[bool, typer.Option("--mlir", help="Print MLIR's generic form.")] = False,
@@ -42,7 +44,7 @@ def ir(
     from xdsl_core.ir.mlir import print_mlir
     from xdsl_core.ir.printer import print_module
 
-    where = destination(backend, options_from(option or []))
+    where = destination(with_target_file(backend, target_file), options_from(option or []))
     printer = print_mlir if mlir else print_module
     lowered = lower(
         build(choose(place, signature), where),
@@ -70,6 +72,7 @@ def compile(
     ],
     signature: Signature = None,
     backend: Backend = "",
+    target_file: TargetFile = None,
     target: Annotated[
         str, typer.Option("--target", help="A target of the backend, as after the colon.")
     ] = "",
@@ -82,7 +85,7 @@ def compile(
     from xdsl_core.ir.printer import print_module
 
     named = f"{backend}:{target}" if target else backend
-    where = destination(named, options_from(option or []))
+    where = destination(with_target_file(named, target_file), options_from(option or []))
     chosen = choose(place, signature)
     module = build(chosen, where)
     if emit == "tile":
@@ -122,12 +125,13 @@ def explain_access(
     place: Place,
     signature: Signature = None,
     backend: Backend = "",
+    target_file: TargetFile = None,
     option: Option = None,
 ) -> None:
     """Say for each load and store of a kernel whether it is base + strides + bounds, and if not, why."""
     from xdsl_core.cli.accesses import explain_accesses
 
-    where = destination(backend, options_from(option or []))
+    where = destination(with_target_file(backend, target_file), options_from(option or []))
     module = build(choose(place, signature), where)
     # a pipeline may lower accesses to other ops; then the analysis is shown as the frontend's ops allow it
     before = list(explain_accesses(module.clone()))

@@ -12,6 +12,7 @@ from xdsl_core.cli.commands.kernel import Backend, Place, Signature
 from xdsl_core.cli.kernels import choose
 from xdsl_core.cli.stages import build as build_module
 from xdsl_core.cli.stages import destination, generate, lower, options_from
+from xdsl_core.cli.target_file import TargetFile, with_target_file
 from xdsl_core.diagnostics import CompilationError, error
 
 # C17's keywords, then those of C23, and the entry point's name
@@ -27,11 +28,12 @@ def build(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write the files to.")],
     signature: Signature = None,
     backend: Backend = "",
+    target_file: TargetFile = None,
     option: Annotated[list[str] | None, typer.Option("--option", help="A launch option, name=value.")] = None,
     name: Annotated[str, typer.Option(help="The function's name; without it the kernel's.")] = "",
 ) -> None:
     """Write a kernel as a library: lib<name>.so and .a, a header that documents it, an example in C."""
-    where = destination(backend, options_from(option or []))
+    where = destination(with_target_file(backend, target_file), options_from(option or []))
     chosen = choose(place, signature)
     name = name or chosen.kernel.name
     if not (name.isidentifier() and name.isascii()) or name in _KEYWORDS.split():

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from xdsl_core.backend import default_registry
+from xdsl_core.cli.target_file import TargetFile, with_target_file
 from xdsl_core.diagnostics import CompilationError, error
 
 
@@ -20,6 +21,7 @@ def run(
     backend: Annotated[
         str, typer.Option("--backend", "-b", help="backend:target; the default is XDSL_BACKEND's.")
     ] = "",
+    target_file: TargetFile = None,
     as_triton: Annotated[
         bool, typer.Option("--as-triton", help="Answer the script's `import triton` with this package.")
     ] = False,
@@ -31,6 +33,7 @@ def run(
     """Run a Python script whose kernels go to a backend."""
     if not Path(script).is_file():
         raise CompilationError(error("X0801", f"there is no file {script}", help="name a Python file"))
+    backend = with_target_file(backend, target_file)
     if backend:
         handle, _ = default_registry().resolve(backend)
         handle.require_available()

@@ -133,6 +133,24 @@ with the id of a case (or a pattern), the reason, and the day on which the excus
     expires = 2030-01-01
 """,
     ),
+    "X0818": (
+        "the arguments of the launch cannot be made",
+        """
+`xdslc sim` makes the arguments of a launch from text: `--arg` options, or the file's own table LAUNCHES. A
+pointer gets an array of the given extents, a number its value, and `grid` the number of programs.
+
+    xdslc sim add.py:add_kernel --arg "x=98432, y=98432, out=98432, n=98432" --arg "grid=cdiv(n, BLOCK)"
+
+    LAUNCHES = {"add_kernel": "x=98432, y=98432, out=98432, n=98432, grid=cdiv(n, BLOCK)"}
+""",
+    ),
+    "X0819": (
+        "the backend's profile has no such view",
+        """
+A backend may give more views of a profile than the table: a trace, a timeline, a table of engines. The one
+that was asked for is not among them; the error lists those there are.
+""",
+    ),
     "X0816": (
         "the backend makes no libraries",
         """

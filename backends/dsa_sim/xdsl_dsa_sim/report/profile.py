@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from xdsl_core.backend import Profile
 from xdsl_dsa_sim.report.bottleneck import bottleneck
-from xdsl_dsa_sim.report.summary import Summary, summarise
+from xdsl_dsa_sim.report.chrome import chrome_trace
+from xdsl_dsa_sim.report.html import timeline_html
+from xdsl_dsa_sim.report.pipes import pipe_table_csv
+from xdsl_dsa_sim.report.summary import summarise
+from xdsl_dsa_sim.report.text import notes, summary_text
 from xdsl_dsa_sim.simulator.simulate import Simulation
 
 
@@ -21,19 +28,16 @@ def profile_of(run: Simulation) -> Profile:
         bytes_moved=moved,
         bottleneck=bottleneck(summary),
         notes=tuple(notes(summary)),
+        views=_views(run),
     )
 
 
-def notes(summary: Summary) -> list[str]:
-    """What else is worth a line: the roofline, memory peaks, DRAM."""
-    found = []
-    roof = summary.roofline
-    if roof is not None:
-        found.append(
-            f"roofline ({roof.unit}): {roof.achieved / 1e12:.2f} of {roof.attainable / 1e12:.2f} "
-            f"attainable Tops ({roof.share:.0%}) at {roof.intensity:.1f} operations a byte"
-        )
-    for space, (used, there) in summary.peaks.items():
-        found.append(f"{space}: {used} of {there} bytes at most in use ({used / there:.0%})")
-    found.append(f"DRAM: {summary.dram_share:.0%} of the bandwidth")
-    return found
+def _views(run: Simulation) -> dict[str, Callable[[], str]]:
+    """The texts about a run; those made of events only where the run kept them."""
+    views: dict[str, Callable[[], str]] = {
+        "summary.txt": lambda: summary_text(summarise(run)),
+        "utilisation.csv": partial(pipe_table_csv, run),
+    }
+    if run.setup.trace:
+        views |= {"trace.json": partial(chrome_trace, run), "timeline.html": partial(timeline_html, run)}
+    return views

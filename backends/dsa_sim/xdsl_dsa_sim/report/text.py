@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl_dsa_sim.report.bottleneck import bottleneck
-from xdsl_dsa_sim.report.profile import notes
 from xdsl_dsa_sim.report.summary import Summary
 
 
@@ -26,3 +25,18 @@ def summary_text(summary: Summary) -> str:
         lines.append(f"{path:<16}{part.bytes:>16}{part.transfers:>12}{part.mean:>12.0f}")
     lines.append(f"{'DRAM':<16}{summary.dram_read:>16} read{summary.dram_written:>15} written")
     return "\n".join([*lines, "", *notes(summary), "", f"bottleneck: {bottleneck(summary)}"]) + "\n"
+
+
+def notes(summary: Summary) -> list[str]:
+    """What else is worth a line: the roofline, memory peaks, DRAM."""
+    found = []
+    roof = summary.roofline
+    if roof is not None:
+        found.append(
+            f"roofline ({roof.unit}): {roof.achieved / 1e12:.2f} of {roof.attainable / 1e12:.2f} "
+            f"attainable Tops ({roof.share:.0%}) at {roof.intensity:.1f} operations a byte"
+        )
+    for space, (used, there) in summary.peaks.items():
+        found.append(f"{space}: {used} of {there} bytes at most in use ({used / there:.0%})")
+    found.append(f"DRAM: {summary.dram_share:.0%} of the bandwidth")
+    return found
