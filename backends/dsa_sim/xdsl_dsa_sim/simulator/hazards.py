@@ -20,6 +20,8 @@ Clock = tuple[int, ...]
 # Marks of bytes: not written, written by code before the first program, or by a program.
 UNWRITTEN, OUTSIDE_PROGRAMS = 0, 1
 _MARKS = 254
+# Accesses to global memory that every engine knows of are forgotten when there are more than this.
+FEW_USES = 256
 
 
 def mark_of(program: int) -> int:
@@ -64,6 +66,7 @@ class Watched:
     by_program: bool = False
     users: tuple[int, ...] = ()
     logs: dict[int, Log] = field(default_factory=dict)
+    limits: dict[int, int] = field(default_factory=dict)
 
     def check(self, engine: int, use: Use, known: Clock) -> Race | None:
         """The race of an access with an earlier one of another engine, or None; then remembers the access."""
@@ -84,10 +87,11 @@ class Watched:
         log = self.logs.setdefault(engine, {})
         geometry = use.geometry
         log[geometry.low, geometry.run, geometry.dimensions, use.writes] = use
-        if self.by_program and len(log) > 256:
+        if self.by_program and len(log) > max(FEW_USES, self.limits.get(engine, 0)):
             known = min(clocks[user][engine] for user in self.users)
             for key in [key for key, old in log.items() if old.count <= known]:
                 del log[key]
+            self.limits[engine] = 2 * len(log)
 
     def unwritten(self, geometry: Geometry, program: int) -> int:
         """The first byte of a region that neither this program nor code outside of programs wrote, or -1."""

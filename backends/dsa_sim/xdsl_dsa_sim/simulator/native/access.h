@@ -172,18 +172,20 @@ static void check_order(run_t *run, core_t *core, const item_t *item, int32_t nu
   int32_t engines = run->setup->group_engines, mine = core->setup->first_engine + item->engine;
   int64_t *clock = knowledge(run, core, item->engine);
   int64_t count = ++clock[mine];
+  uint64_t hash[MOST_OPERANDS];
   for (int32_t place = 0; place < touches; place++) {
     const watched_t *watched = core->space[touch[place].space];
-    use_t use = {touch[place].geometry, touch[place].writes, number, program, count};
+    hash[place] = hash_of(&touch[place].geometry);
     int32_t other = 0;
-    const use_t *race = race_of(watched, engines, mine, &use, clock, &other);
+    const use_t *race = race_of(watched, engines, mine, &touch[place], program, clock, &other);
     if (race) {
       int64_t owner = 0, engine = 0;
       owner_of(run, core, other, &owner, &engine);
       detail(run, touch[place].operand, owner, engine, race->item, race->writes);
       fail(run, RACE, core->number, number, now);
     }
-    int64_t byte = touch[place].reads ? unwritten_byte(watched, engines, &touch[place].geometry, program) : -1;
+    int64_t byte = -1;
+    if (touch[place].reads) byte = unwritten_byte(watched, engines, &touch[place].geometry, hash[place], program);
     if (byte >= 0) {
       detail(run, touch[place].operand, byte, 0, 0, 0);
       fail(run, UNWRITTEN, core->number, number, now);
@@ -192,9 +194,8 @@ static void check_order(run_t *run, core_t *core, const item_t *item, int32_t nu
   const int64_t *clocks = run->known + (int64_t)core->setup->group * engines * engines;
   for (int32_t place = 0; place < touches; place++) {
     watched_t *watched = core->space[touch[place].space];
-    use_t use = {touch[place].geometry, touch[place].writes, number, program, count};
-    if (touch[place].writes) mark_written(watched, mine, &touch[place].geometry, program);
-    remember(run, watched, mine, &use, clocks);
+    if (touch[place].writes) mark_written(watched, mine, &touch[place].geometry, hash[place], program);
+    remember(run, watched, mine, &touch[place], hash[place], number, program, count, clocks);
     int64_t *high = &run->record->high_water[core->setup->image * run->setup->spaces + touch[place].space];
     if (touch[place].geometry.high > *high) *high = touch[place].geometry.high;
   }

@@ -33,6 +33,8 @@ static watched_t *new_global(run_t *run, int32_t group, int32_t space) {
   const setup_t *setup = run->setup;
   watched_t *made = new_watched(run, setup->workspace_bytes, setup->workspace + group * setup->workspace_bytes);
   made->by_program = 1;
+  for (int32_t number = 0; number < setup->group_engines; number++)
+    made->log[number].held = room_for(run, 256, sizeof(int32_t));
   made->user = room_for(run, (size_t)setup->group_engines, sizeof *made->user);
   for (int32_t number = 0; number < setup->cores; number++) {
     const core_t *core = &run->core[number];

@@ -96,7 +96,7 @@ static void move_piece(run_t *run, int64_t start, int64_t size, bool whole, bool
     return;
   }
   bool passes_by = bypass || !(whole || write);
-  for (int64_t line = start / machine->line; line <= (start + size - 1) / machine->line; line++) {
+  for (int64_t line = start / machine->line, last = (start + size - 1) / machine->line; line <= last; line++) {
     bool together;
     int64_t evicted;
     bool hit = touch_line(run, line, write, passes_by, core, time, &together, &evicted);
@@ -112,9 +112,9 @@ static access_t transfer_of(run_t *run, const geometry_t *region, bool write, bo
   access_t access = {0, 0, 0, 0, false};
   for (walk_t walk = walk_over(region); walk.left; step_on(&walk)) {
     int64_t start = walk.start, end = walk.start + region->run;
-    while (start < end) {
-      int64_t border = (start / machine->segment + 1) * machine->segment;
+    for (int64_t border = (start / machine->segment + 1) * machine->segment; start < end; border += machine->segment) {
       int64_t size = (border < end ? border : end) - start;
+      if (run->l2.bucket) __builtin_prefetch(bucket_of(&run->l2, border / machine->line));
       if (start % machine->request || size % machine->request)
         move_piece(run, border - machine->segment, machine->segment, false, write, bypass, core, time, &access);
       else

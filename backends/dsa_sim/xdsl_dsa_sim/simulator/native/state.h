@@ -42,11 +42,13 @@ typedef struct {
   int64_t count;
 } use_t;
 
-/* What an engine of a group used in one memory: uses in the order in which they first came, found by their hash. */
+/* What an engine of a group used in one memory: uses in the order in which they first came, found by their hash.
+   `writes` of them write; in global memory `held` counts them by the last byte of their program's number, and known
+   ones are forgotten when there are more than `limit`. */
 typedef struct {
   use_t *use;
-  int32_t *slot;
-  int32_t uses, room, slots;
+  int32_t *slot, *held;
+  int32_t uses, room, slots, writes, limit;
   int64_t latest;
 } log_t;
 
