@@ -19,6 +19,7 @@ from rich.table import Table
 from xdsl_conformance.case import Case
 from xdsl_conformance.execution import entry_of, examine, own_kernel_cache, sample, select, subject_of
 from xdsl_conformance.report import Entry, Report, difference, read_report, to_json
+from xdsl_conformance.requirements import REQUIREMENTS, met
 from xdsl_conformance.scoreboard import to_badge, to_html, to_junit, to_markdown
 from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Verdict
@@ -39,6 +40,9 @@ def conformance(
     timeout: Annotated[float | None, typer.Option(help="Seconds a case; default: the backend's.")] = None,
     waivers: Annotated[Path | None, typer.Option(help="A TOML file of waivers.")] = None,
     list_only: Annotated[bool, typer.Option("--list", help="List the cases and stop.")] = False,
+    requirements: Annotated[
+        bool, typer.Option("--requirements", help="Show what claims and target meet, and stop.")
+    ] = False,
     json: Annotated[Path | None, typer.Option(help="Write the report here.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a scoreboard here.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write a scoreboard here.")] = None,
@@ -55,6 +59,11 @@ def conformance(
     if list_only:
         for case in cases:
             print(f"{case.id}\t{case.profile}\t{case.summary}")
+        return
+    if requirements:
+        subject = Subject(backend)
+        for name, is_met in met(subject.capabilities, subject.target).items():
+            print(f"{name}\t{'yes' if is_met else f'no: {REQUIREMENTS[name].lacking}'}")
         return
     subject = subject_of(backend)
     excuses = read_waivers(waivers) if waivers is not None else ()

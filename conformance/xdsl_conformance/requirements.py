@@ -66,5 +66,5 @@ def unmet(names: Iterable[str], capabilities: Capabilities, target: TargetDescri
 
 
 def met(capabilities: Capabilities, target: TargetDescription) -> dict[str, bool]:
-    """All requirements by name, for reports."""
+    """Which of all requirements are met, by name."""
     return {name: rule.is_met(capabilities, target) for name, rule in REQUIREMENTS.items()}

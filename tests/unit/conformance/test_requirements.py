@@ -10,6 +10,7 @@ from xdsl_conformance.requirements import REQUIREMENTS, met, unmet
 from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Verdict
 from xdsl_conformance.worker import answer
+from xdsl_core.cli.main import main
 from xdsl_core.target import Capabilities, Claim, MemorySpace, TargetDescription
 
 DRAM = MemorySpace("DRAM", "GLOBAL", 1 << 30, owner="device")
@@ -66,3 +67,13 @@ def test_kernels_about_memory_compute_what_is_expected(name: str) -> None:
     assert elements(subject.target, USES[name].share) * 4 <= SCRATCH.capacity * USES[name].share
     outcome = answer(subject, f"chip/{name}")
     assert outcome.verdict is Verdict.PASS, outcome.detail
+
+
+def test_the_command_shows_what_is_met(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["conformance", "reference", "--requirements"])
+    assert stopped.value.code == 0
+    lines = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert list(lines) == list(REQUIREMENTS)
+    assert lines["own_memory"] == "no: the target describes no memory of its cores"
+    assert lines["atomics"] == "yes"
