@@ -23,7 +23,7 @@ TargetFile = Annotated[
 def with_target_file(backend: str, file: Path | None) -> str:
     """The name of the target in `file`, made known to the backend; `backend` itself without a file.
 
-    Without a backend it is the first one that takes the target. BackendError X0625 where none does, X0620,
+    Without a backend it is the first one that takes the target. BackendError X0820 where none does, X0620,
     X0621 and the backend's own for the file's mistakes.
     """
     if file is None:
@@ -38,4 +38,4 @@ def with_target_file(backend: str, file: Path | None) -> str:
             return f"{handle.name}:{name}"
     who = f"backend {handles[0].name}" if backend else "no installed backend"
     hint = f"choose one that reads {TARGET_PATH}: --backend dsa_sim"
-    raise BackendError(error("X0625", f"{who} takes {'no ' if backend else ''}targets from files", help=hint))
+    raise BackendError(error("X0820", f"{who} takes {'no ' if backend else ''}targets from files", help=hint))

@@ -171,7 +171,7 @@ def test_a_backend_with_a_fixed_list_refuses_a_target_file(xdslc: Xdslc, kernels
         "compile", f"{kernels}:scale_kernel", "--emit", "c", "-b", "cpu_c", "--target-file", str(chip)
     )
     assert done.status == 1
-    assert "X0625" in done.err
+    assert "X0820" in done.err
 
 
 @pytest.mark.parametrize(

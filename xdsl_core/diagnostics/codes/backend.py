@@ -180,16 +180,6 @@ that does not exist, a size that is not above zero, a matrix unit without fracta
 Correct it there.
 """,
     ),
-    "X0625": (
-        "the backend takes no targets from files",
-        """
-`--target-file FILE` describes a machine in TOML, for a backend that simulates or compiles for machines that
-exist as data: it reads the files and folders in XDSL_TARGET_PATH. The backend that was asked for has a fixed
-list of targets (`xdslc targets`).
-
-    xdslc sim matmul.py:matmul_kernel --backend dsa_sim --target-file my_chip.toml
-""",
-    ),
     "X0622": (
         "the target has no such memory space",
         """

@@ -212,4 +212,14 @@ digits and single underscores, beginning with a letter; no backend and no Python
     xdslc backend new acme_npu --directory elsewhere
 """,
     ),
+    "X0820": (
+        "the backend takes no targets from files",
+        """
+`--target-file FILE` describes a machine in TOML, for a backend that simulates or compiles for machines that
+exist as data: it reads the files and folders in XDSL_TARGET_PATH. The backend that was asked for has a fixed
+list of targets (`xdslc targets`).
+
+    xdslc sim matmul.py:matmul_kernel --backend dsa_sim --target-file my_chip.toml
+""",
+    ),
 }
