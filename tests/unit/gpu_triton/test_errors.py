@@ -25,6 +25,15 @@ def test_an_op_without_a_spelling_is_refused_by_name() -> None:
     assert caught.value.code == "X0731"
 
 
+@pytest.mark.parametrize("element", ["u8", "i16"])
+def test_updates_of_narrow_integers_are_refused(element: str) -> None:
+    definition = CORE["atomic.rmw"]
+    sample = next(s for s in definition.samples if str(s.types["value"]).endswith(element + ">"))
+    with pytest.raises(CompilationError, match=f"not {element}") as caught:
+        source_of(case_of(definition, sample).module, "interpret")
+    assert caught.value.code == "X0732"
+
+
 @pytest.mark.triton
 def test_an_exception_of_the_interpreter_names_the_program() -> None:
     definition = CORE["tile.neg"]

@@ -12,7 +12,7 @@ from xdsl_gpu_triton.errors import not_exact
 
 @dataclass(frozen=True, slots=True)
 class LowerExchanges:
-    """Exchanges the bits of floats.
+    """Exchanges the bits of floats. X0732 for updates of narrow integers, which Triton does not have.
 
     Before:
         %2 = atomic.rmw %p, %1 {kind = "xchg"} : f32
@@ -28,9 +28,12 @@ class LowerExchanges:
     def run(self, module: Module) -> None:
         """Change the module in place."""
         for op in list(module.walk()):
-            if op.definition is not AtomicRmw or op.attributes["kind"] != "xchg":
+            if op.definition is not AtomicRmw:
                 continue
-            if dtype_of(op.result.type).is_float:
+            dtype = dtype_of(op.result.type)
+            if dtype.is_integer and dtype.bits < 32:
+                raise not_exact(op, f"Triton updates integers of 32 or 64 bits, not {dtype}", "use i32")
+            if dtype.is_float and op.attributes["kind"] == "xchg":
                 _exchange_bits(op)
 
 
