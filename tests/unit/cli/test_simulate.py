@@ -19,6 +19,7 @@ from xdsl_core.cli.signature import parse_signature
 from xdsl_core.cli.target_file import TARGET_PATH
 from xdsl_core.cli.target_picture import target_svg
 from xdsl_core.diagnostics import CompilationError
+from xdsl_core.runtime.select import ENVIRONMENT, selection
 
 Xdslc = Callable[..., Outcome]
 LAUNCH = ("--arg", "x=1000, n=1000, factor=2.0, grid=cdiv(n, BLOCK)")
@@ -41,6 +42,8 @@ def number(key: str, value: str) -> str:
 def _no_target_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A target file is known to the process that named it; here the next test must not see it."""
     monkeypatch.setenv(TARGET_PATH, "")
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    monkeypatch.setattr(selection(), "target", None)
     default_registry.cache_clear()
     yield
     default_registry.cache_clear()
