@@ -85,17 +85,14 @@ class _Rewriter:
             elif op.definition is Iota and op.attribute("axis") == dim:
                 self._iota(op)
         for root in shares.split:
-            self._shrink(root, "type", 0)
+            kind = root.result.type
+            assert isinstance(kind, BufferType)
+            root.result.type = replace(kind, shape=self._share(kind.shape, 0))
+            root.attributes["type"] = root.result.type
         for view, dim in views.items():
             assert dim is not None
-            self._shrink(view, "shape", dim)
-
-    def _shrink(self, op: Op, attribute: str, dim: int) -> None:
-        kind = op.result.type
-        assert isinstance(kind, BufferType)
-        shape = self._share(kind.shape, dim)
-        op.result.type = replace(kind, shape=shape)
-        op.attributes[attribute] = op.result.type if attribute == "type" else shape
+            view.attributes["shape"] = self._share(view.attributes["shape"], dim)
+            (view.result.type,) = view.definition.infer(view.groups(), view.attributes, ())
 
     def _take_rows(self, op: Op, dim: int) -> None:
         """Let an op work on this core's rows of what each core has whole."""
