@@ -32,9 +32,14 @@ class Mismatch:
 
     def __str__(self) -> str:
         where = ", ".join(map(str, self.place))
-        distance = "not comparable" if not np.isfinite(self.budgets) else f"{self.budgets:.3g} budgets off"
-        values = f"{self.got!r}, expected {self.expected!r}"
-        return f"{self.name}[{where}] is {values}: {distance}; {self.wrong} wrong"
+        off = f"{self.budgets:.3g} budgets off" if np.isfinite(self.budgets) else "nothing else will do"
+        values = f"{_shown(self.got)}, expected {_shown(self.expected)}"
+        return f"{self.name}[{where}] is {values}: {off}; {self.wrong} wrong"
+
+
+def _shown(number: Any) -> str:
+    """A number with all its digits, without the name of its type."""
+    return repr(number.item()) if isinstance(number, (np.bool_, np.integer)) else str(number)
 
 
 def is_float(array: Array) -> bool:
