@@ -63,6 +63,12 @@ def insert_slice(
     return value if inside is None else arithmetic.select(context, inside, value, ful)
 
 
+@builtin
+def get_element(context: Context, src: tensor, indice: Any) -> tensor:
+    """The element of a tile at a tuple of integers, one for each axis; they may be values of the kernel."""
+    return subscript(context, src, tuple(map(unwrap, unwrap(indice))))
+
+
 def subscript(context: Context, source: tensor, indices: Sequence[Any]) -> tensor:
     """`x[i, a:b:s, None]` as numpy means it, with one index for each axis.
 

@@ -22,7 +22,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "triton.language.standard": f"{_TREE}.language",
         "triton.language.semantic": f"{_TREE}.language",
         "triton.language.random": f"{_TREE}.language",
-        "triton.language.math": "xdsl_core.language.math",
+        "triton.language.math": f"{_TREE}.math",
         "triton.language.target_info": "xdsl_core.language.target_info",
         "triton.language.extra": f"{_TREE}.extra",
         "triton.language.extra.libdevice": f"{_TREE}.libdevice",

@@ -34,7 +34,7 @@ from xdsl_core.language.extra.deeplink.tasks import (
     sync_block_all,
     wait_cross_flag,
 )
-from xdsl_core.language.slices import extract_slice, insert_slice
+from xdsl_core.language.slices import extract_slice, get_element, insert_slice
 from xdsl_core.language.standard import flip
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "extract_slice",
     "flip",
     "fragment",
+    "get_element",
     "insert_slice",
     "libdevice",
     "multibuffer",

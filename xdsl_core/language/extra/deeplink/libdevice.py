@@ -78,6 +78,27 @@ def atan(arg0: Any) -> Any:
 
 
 @standard
+def atan2(arg0: Any, arg1: Any) -> Any:
+    """The angle of the point (arg1, arg0), in radians."""
+    return math.atan2(_wide(arg0), _wide(arg1)).to(arg0.dtype)
+
+
+@standard
+def rint(arg0: Any) -> Any:
+    """The nearest whole number, ties to even."""
+    return math.rint(_wide(arg0)).to(arg0.dtype)
+
+
+@standard
+def isfinited(arg0: Any) -> Any:
+    """Whether x is a number and no infinity."""
+    return math.abs(_wide(arg0)) < float("inf")
+
+
+finitef = isfinited
+
+
+@standard
 def tanh(arg0: Any) -> Any:
     """The hyperbolic tangent."""
     return math.tanh(_wide(arg0)).to(arg0.dtype)
@@ -130,8 +151,11 @@ def round(arg0: Any) -> Any:
 
 __all__ = [
     "atan",
+    "atan2",
+    "finitef",
     "flip",
     "ilogb",
+    "isfinited",
     "isinf",
     "isnan",
     "ldexp",
@@ -139,6 +163,7 @@ __all__ = [
     "pow",
     "reciprocal",
     "relu",
+    "rint",
     "round",
     "tan",
     "tanh",
