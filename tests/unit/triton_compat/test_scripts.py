@@ -113,6 +113,7 @@ def test_a_script_for_a_gpu_runs_unmodified(tmp_path: Path) -> None:
     assert "X0832" in done.stdout
 
 
+@pytest.mark.slow
 def test_perf_reports_can_be_left_out_and_the_device_be_named(tmp_path: Path) -> None:
     text = SCRIPT.replace('backend == "cuda"', 'backend == "cpu"')
     done = launched(tmp_path, text, "--backend", "reference", "--no-benchmarks", "--device", "cpu")
@@ -141,6 +142,7 @@ def test_double(n):
 """
 
 
+@pytest.mark.slow
 def test_test_files_run_with_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "test_double.py").write_text(TEST_FILE, encoding="utf-8")
     command = [
