@@ -50,9 +50,11 @@ def destination(backend: str, options: Mapping[str, Any]) -> Destination:
 def build(chosen: Chosen, place: Destination) -> Module:
     """The module of the frontend, checked against what the backend claims."""
     from xdsl_core.frontend.python.build import build_module
+    from xdsl_core.runtime.compile import own_operations
     from xdsl_core.target.legality import check
 
-    module = build_module(chosen.kernel, chosen.specs, debug=place.options.debug)
+    operations = own_operations(place.backend)
+    module = build_module(chosen.kernel, chosen.specs, debug=place.options.debug, operations=operations)
     refused = check(module, place.backend.capabilities(place.target), backend=place.backend.name)
     if refused:
         raise CompilationError(refused)
