@@ -11,12 +11,12 @@ from typing import Any
 
 from xdsl_core import dtypes
 from xdsl_core.dtypes import DType, i32
-from xdsl_core.ir import Block, Op, PointerType, Region, ScalarType, Value, dtype_of
+from xdsl_core.ir import Block, BufferType, Op, PointerType, Region, ScalarType, Value, dtype_of
 from xdsl_core.ops import Constant, Eq, If, IntToPointer, Yield
 from xdsl_core.ops.buffer import Copy, Multiply, View, Window, dense_strides
 from xdsl_core.passes.memory.access_plans import CopyPlan
 from xdsl_core.passes.memory.facts import Factor
-from xdsl_core.passes.memory.layouts import bytes_of_buffer
+from xdsl_core.passes.memory.layouts import blocks_of, bytes_of_buffer
 from xdsl_core.passes.memory.outer_products import on_vector_unit
 from xdsl_core.passes.memory.places import Accumulated, Held, Lowering, space_of
 from xdsl_core.passes.memory.scalars import Lanes, known
@@ -109,13 +109,9 @@ def _bring_as(state: Lowering, load: Op, role: str) -> None:
     name = load.result.name
     buffer = state.allocate(plan.shape, element, name=name, space=feed.stage, layout=layout)
     state.staged[load, feed.stage] = buffer
-    if plan.unwrapped is None:
-        _copy_blocks_to(state, load, plan, buffer)
-        return
-    direct = plan.unwrapped.plan
 
     def by_rows() -> None:
-        if plan.loops == (0,):
+        if not plan.loops or (plan.loops == (0,) and _rows_start_aligned(state, buffer)):
             _copy_blocks_to(state, load, plan, buffer)
         else:
             held = load_by_rows(state, load)
@@ -123,7 +119,19 @@ def _bring_as(state: Lowering, load: Op, role: str) -> None:
             state.move(rows, held)
             _along_route(state, state.view(rows), feed, buffer, role)
 
+    if plan.unwrapped is None:
+        by_rows()
+        return
+    direct = plan.unwrapped.plan
     under_guards(state, plan.unwrapped, lambda: _copy_blocks_to(state, load, direct, buffer), by_rows)
+
+
+def _rows_start_aligned(state: Lowering, buffer: Value) -> bool:
+    """Whether data paths can write any row of a factor: in blocks each begins one, else if it is aligned."""
+    kind = buffer.type
+    assert isinstance(kind, BufferType)
+    unit = state.machine.space(kind.space).alignment
+    return blocks_of(kind.layout) is not None or kind.shape[1] * kind.element.bytes % unit == 0
 
 
 def _copy_blocks_to(state: Lowering, load: Op, plan: CopyPlan, buffer: Value) -> None:

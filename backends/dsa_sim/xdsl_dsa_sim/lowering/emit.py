@@ -60,9 +60,10 @@ def _program_of(functions: Sequence[Function], target: TargetDescription) -> Pro
         code = cores[function.attributes[CORE]] = tuple(emitter.run())
         alive = statement_lifetimes(function, emitter.emitted, code)
         buffers += [replace(made, lifetime=alive[op]) for op, made in emitter.buffers.items() if op in alive]
+    names = _parameter_names(first)
     parameters = tuple(
         Parameter(
-            value.name,
+            names[value],
             pointee_of(value.type) if isinstance(value.type, PointerType) else dtype_of(value.type),
             isinstance(value.type, PointerType),
         )
@@ -95,14 +96,15 @@ class Emitter:
         self.buffers: dict[Op, Buffer] = {}
         self.emitted: dict[Op, list[Statement]] = {}
         self.out: list[Statement] = []
-        self.names: set[str] = {value.name for value in function.parameters}
+        self.parameters = _parameter_names(function)
+        self.names: set[str] = set(self.parameters.values())
         self.computed: dict[tuple[str, Scalar, Scalar], Scalar] = {}
         self.op: Op | None = None
 
     def run(self) -> list[Statement]:
         """The statements of the function."""
-        for value in self.function.parameters:
-            self.values[value] = Register(value.name)
+        for value, name in self.parameters.items():
+            self.values[value] = Register(name)
         self.block(self.function.block)
         return self.out
 
@@ -132,7 +134,7 @@ class Emitter:
 
     def fresh(self, hint: str = "") -> Register:
         """A register with a name of its own."""
-        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "t"
+        base = _word(hint) or "t"
         name, number = base, 1
         while name in self.names or name in _TAKEN or name[0].isdigit():
             name, number = f"{base}_{number}", number + 1
@@ -224,6 +226,22 @@ _TAKEN = frozenset(
     {"core", "cores", "group", "groups", "subcore", "subcores", "programs", "workspace"}
     | {f"grid_{axis}" for axis in "xyz"}
 )
+
+
+def _word(name: str) -> str:
+    """A name as a register's: letters, digits and underscores."""
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+
+
+def _parameter_names(function: Function) -> dict[Value, str]:
+    """A register's name for each parameter: its own, unless a register of the machine has it."""
+    names: dict[Value, str] = {}
+    for value in function.parameters:
+        name = _word(value.name)
+        while name in _TAKEN or name in names.values():
+            name += "_"
+        names[value] = name
+    return names
 
 
 def _instruction_dtype(op: Op) -> DType:
