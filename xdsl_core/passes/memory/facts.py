@@ -146,7 +146,17 @@ def _accumulated_source(facts: Facts, store: Op) -> Value | None:
         value = op.operands[0]
     if value not in facts.resident or is_zero(value):
         return None
-    return value if _drains(facts.machine, dtype_of(value.type), element) else None
+    drains = _drains(facts.machine, dtype_of(value.type), element)
+    return value if drains and _rows_are_aligned(facts.machine, value) else None
+
+
+def _rows_are_aligned(machine: Machine, value: Value) -> bool:
+    """Whether a path can take any row of an accumulated tile: blocks begin rows, else lengths must suit."""
+    assert machine.matrix is not None
+    if machine.matrix.layouts.get("accumulator"):
+        return True
+    unit = machine.space(machine.matrix.operands["accumulator"]).alignment
+    return value.type.shape[-1] * dtype_of(value.type).bytes % unit == 0
 
 
 def _drains(machine: Machine, source: DType, element: DType) -> bool:
