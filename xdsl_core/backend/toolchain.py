@@ -163,8 +163,9 @@ def _build(source: str, output: Path, compiler: Compiler, flags: Sequence[str], 
 
     output.parent.mkdir(parents=True, exist_ok=True)
     kept = output.with_suffix(".c")
-    command = (*compiler.command, *flags, kept.name, "-o", output.name, *extra)
-    # A folder of this build alone; names in it stay the same, because they end up in what is built.
+    # A folder of this build alone; names in it stay the same, because they end up in what is built. Headers
+    # are found beside the output.
+    command = (*compiler.command, *flags, "-I..", kept.name, "-o", output.name, *extra)
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f"{output.stem}-") as folder:
         (Path(folder) / kept.name).write_text(source)
         status, _, stderr = _execute(command, directory=Path(folder))

@@ -183,3 +183,14 @@ def test_host_description_without_any_source(tmp_path: Path) -> None:
     description = host.describe_host(root=tmp_path)
     assert description.cache_size(1) > 0
     assert description.vector_bytes >= 16
+
+
+def test_what_is_built_is_the_same_each_time_and_finds_headers_beside_it(tmp_path: Path) -> None:
+    compiler, built = find_compiler(), []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "answer.h").write_text("#define ANSWER 42\n")
+        text = '#include "answer.h"\nint answer(void) { return ANSWER; }\n'
+        built.append(compile_shared(text, tmp_path / name / "a.so", compiler=compiler).read_bytes())
+    assert built[0] == built[1]
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["a.c", "a.so", "answer.h"]
