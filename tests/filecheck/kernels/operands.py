@@ -130,4 +130,4 @@ def truth(b, i):
     tl.store(b + lanes, t and (n > 0))
     tl.store(b + lanes, not t)
     n and t  # error: X0119: need bools
-    not n  # error: X0119: need bools
+    tl.store(b + lanes, not n)

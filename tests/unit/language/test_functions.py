@@ -360,3 +360,10 @@ def test_stored_integers_wrap() -> None:
     run(kernel, x, y)
     assert x.tolist() == [44, 44]
     assert y[0] == 2**32 - 1
+
+
+@pytest.mark.parametrize(
+    "x", [INTEGERS % 3, FLOATS * (INTEGERS % 2), INTEGERS % 2 == 0], ids=["i32", "f32", "i1"]
+)
+def test_not_is_true_of_zero(x: np.ndarray) -> None:
+    np.testing.assert_array_equal(evaluate("not x", x), x == 0)

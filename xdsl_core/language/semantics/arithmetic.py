@@ -275,7 +275,7 @@ def truth(context: Context, operand: Operand) -> tensor:
     if value.shape and element_of(value.handle.type) is not dtypes.i1:
         raise fail(
             "X0119",
-            "and, or and not need bools",
+            "and and or need bools",
             label=describe(value),
             help="compare first: (x != 0) & (y != 0)",
         )
@@ -283,8 +283,11 @@ def truth(context: Context, operand: Operand) -> tensor:
 
 
 def logical_not(context: Context, operand: tensor) -> tensor:
-    """not operand, lane by lane on a tile of bools."""
-    return context.emit(ops.Not, truth(context, operand))
+    """not operand, lane by lane: of bools the opposite, of numbers where they are 0, as in Python."""
+    element = element_of(operand.handle.type)
+    if element is dtypes.i1 or isinstance(element, PointerType):
+        return context.emit(ops.Not, truth(context, operand))
+    return equal(context, operand, 0)  # type: ignore[no-any-return]
 
 
 def extremum(context: Context, definition: Any, left: Operand, right: Operand, nan: PropagateNan) -> tensor:
