@@ -14,7 +14,7 @@ from xdsl_dsa_sim.machine import find_target
 from xdsl_dsa_sim.simulator.assemble import assemble
 from xdsl_dsa_sim.simulator.console import Console
 from xdsl_dsa_sim.simulator.execute import Semantics
-from xdsl_dsa_sim.simulator.faults import Fault
+from xdsl_dsa_sim.simulator.faults import Fault, Kind
 from xdsl_dsa_sim.simulator.global_memory import bind
 from xdsl_dsa_sim.simulator.native.engine import run_native
 from xdsl_dsa_sim.simulator.python.engine import run_python
@@ -175,6 +175,20 @@ def test_two_kinds_of_cores_without_a_flag(line: str) -> None:
         parse_program(text), x, np.zeros((30, 16, 16), np.float32), target="ascend910b2", grid=30
     )
     assert not hasattr(found[0], "cycles")
+
+
+def test_scratch_memory_is_written_again_before_it_was_read() -> None:
+    """Programs share nothing but the scratch memory of their group: there a later one may come too soon."""
+    x = np.ones((16, 16), np.float16)
+    text = "\n".join(
+        line
+        for line in CROSS.splitlines()
+        if "set_cross AIC, 1" not in line and "wait_cross AIV, 1" not in line
+    )
+    found = assert_agree(
+        parse_program(text), x, np.zeros((60, 16, 16), np.float32), target="ascend910b2", grid=60
+    )
+    assert found[0] is Kind.RACE
 
 
 @pytest.mark.parametrize("scope", ["group", "device"])

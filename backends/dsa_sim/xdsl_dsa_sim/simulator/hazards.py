@@ -57,8 +57,8 @@ class Watched:
     """One memory that engines share: who used what, and which bytes hold something.
 
     `written` has a flag for each byte from `base` on; bytes outside count as written. `by_program` says that
-    only accesses of the same program of the grid can race; `users` are the engines whose code has such
-    accesses.
+    only accesses of the same program of the grid can race, but for those of the bytes that have flags, the
+    group's scratch memory; `users` are the engines whose code has such accesses.
     """
 
     written: Any
@@ -70,13 +70,14 @@ class Watched:
 
     def check(self, engine: int, use: Use, known: Clock) -> Race | None:
         """The race of an access with an earlier one of another engine, or None; then remembers the access."""
+        by_program = self.by_program and not self.base <= use.geometry.low < self.base + len(self.written)
         for other, log in sorted(self.logs.items()):
             if other == engine:
                 continue
             for earlier in log.values():
                 if earlier.count <= known[other] or not (use.writes or earlier.writes):
                     continue
-                if self.by_program and earlier.program != use.program:
+                if by_program and earlier.program != use.program:
                     continue
                 if overlap(earlier.geometry, use.geometry):
                     return Race(other, earlier)

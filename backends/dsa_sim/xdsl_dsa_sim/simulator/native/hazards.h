@@ -101,17 +101,23 @@ static bool written_by(const log_t *log, const geometry_t *region, uint64_t hash
   return place >= 0 && log->use[place].program == program;
 }
 
+/* Whether an address of global memory is in the group's scratch memory, which its programs use one after another. */
+static bool is_scratch(const watched_t *watched, int64_t address) {
+  return watched->base <= address && address < watched->base + watched->size;
+}
+
 /* The earlier use that nothing orders before this one, or NULL; *other is its engine. */
 static const use_t *race_of(const watched_t *watched, int32_t engines, int32_t engine, const touch_t *touch,
                             int32_t program, const int64_t *clock, int32_t *other) {
+  bool by_program = watched->by_program && !is_scratch(watched, touch->geometry.offset);
   for (int32_t number = 0; number < engines; number++) {
     const log_t *log = &watched->log[number];
     if (number == engine || log->latest <= clock[number] || !(touch->writes || log->writes)) continue;
-    if (log->held && !log->held[(uint8_t)program]) continue;
+    if (by_program && !log->held[(uint8_t)program]) continue;
     for (int32_t place = 0; place < log->uses; place++) {
       const use_t *earlier = &log->use[place];
       if (earlier->count <= clock[number] || !(touch->writes || earlier->writes)) continue;
-      if (watched->by_program && earlier->program != program) continue;
+      if (by_program && earlier->program != program) continue;
       if (!overlap(&earlier->geometry, &touch->geometry)) continue;
       *other = number;
       return earlier;
