@@ -95,5 +95,7 @@ def test_a_reader_sees_bars_and_the_kernels_lines(tmp_path: Path) -> None:
     assert "values = tl.load(x + lanes, mask=lanes < n)" in tips
     assert "tl.store(out + lanes, values * 3 + 1, mask=lanes < n)" in tips
     assert "test_timeline_page.py:" in tips
+    assert re.search(r"after flags of AIV\[\d\] MTE2", tips)
+    assert re.search(r"sets flags for AIV\[\d\] V", tips)
     assert (report["shown"], report["hidden"]) == ("block", "none")
     assert report["zoomed"] == pytest.approx(0.8)

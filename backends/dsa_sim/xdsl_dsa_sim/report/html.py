@@ -19,8 +19,9 @@ MOST_EVENTS = 200_000
 def timeline_html(run: Simulation) -> str:
     """The page of a run that was made with `trace=True`.
 
-    A row an engine, a bar an execution; hovering shows the instruction, its cycles, and the line of the
-    kernel it comes from. The wheel zooms, dragging moves."""
+    A row an engine, a bar an execution, an arrow a flag from its set to its wait; hovering shows the
+    instruction, its cycles, its flags, and the line of the kernel it comes from. The wheel zooms, dragging
+    moves."""
     import jinja2
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
@@ -34,9 +35,10 @@ def timeline_html(run: Simulation) -> str:
 
 
 def _data(run: Simulation) -> dict[str, Any]:
-    """Rows, bars and texts; bars refer to texts by number so that the page stays small."""
+    """Rows, bars, flags and texts; bars refer to texts by number so that the page stays small."""
     rows: dict[tuple[int, int], int] = {}
     labels: list[str] = []
+    cores: list[int] = []
     bars: list[list[float]] = []
     texts: list[dict[str, str]] = []
     known: dict[tuple[int, int], int] = {}
@@ -45,6 +47,7 @@ def _data(run: Simulation) -> dict[str, Any]:
             if run.record.engines[number][engine].count:
                 rows[number, engine] = len(labels)
                 labels.append(f"{core.place.name} {name}")
+                cores.append(number)
     events = sorted(run.record.events, key=lambda event: (event.core, event.start))
     for event in events[:MOST_EVENTS]:
         core = run.setup.cores[event.core]
@@ -66,6 +69,12 @@ def _data(run: Simulation) -> dict[str, Any]:
     hertz = run.image.description.clock_hz or 1.0
     return {
         "rows": labels,
+        "cores": cores,
+        "arrows": [
+            [rows[flag.core, flag.engine], flag.set_at, rows[flag.to_core, flag.to_engine], flag.taken_at]
+            for flag in run.record.arrows[:MOST_EVENTS]
+            if (flag.core, flag.engine) in rows and (flag.to_core, flag.to_engine) in rows
+        ],
         "bars": bars,
         "texts": texts,
         "cycles": run.record.cycles,
