@@ -20,6 +20,7 @@ from xdsl_core.cli.target_file import TARGET_PATH
 from xdsl_core.cli.target_picture import target_svg
 from xdsl_core.diagnostics import CompilationError
 from xdsl_core.runtime.select import ENVIRONMENT, selection
+from xdsl_dsa_sim.isa import parse_program, print_program
 
 Xdslc = Callable[..., Outcome]
 LAUNCH = ("--arg", "x=1000, n=1000, factor=2.0, grid=cdiv(n, BLOCK)")
@@ -160,6 +161,24 @@ def test_a_target_file_is_a_target(xdslc: Xdslc, kernels: Path, chip: Path) -> N
     )
     text = xdslc("compile", f"{kernels}:scale_kernel", "--emit", "asm", "--target-file", str(chip)).out
     assert "my_chip" in text
+
+
+def test_assembler_round_trips(xdslc: Xdslc, kernels: Path, tmp_path: Path) -> None:
+    file = tmp_path / "scale.asm"
+    place = f"{kernels}:scale_kernel"
+    done = xdslc("compile", place, "--emit", "asm", "-b", "dsa_sim:ascend910b2", "--output", str(file))
+    assert done.status == 0, done.err
+    text = file.read_text()
+    assert "V mul.f32" in text
+    assert f'file 1 "{kernels}"' in text
+    assert print_program(parse_program(text)) == text
+
+
+def test_what_cannot_be_emitted_is_told(xdslc: Xdslc, kernels: Path) -> None:
+    done = xdslc("compile", f"{kernels}:scale_kernel", "--emit", "ptx", "-b", "dsa_sim:toy")
+    assert done.status == 1
+    assert "X0807" in done.err
+    assert "it emits tile, asm" in done.err
 
 
 def test_a_script_runs_on_a_target_file(xdslc: Xdslc, chip: Path, tmp_path: Path) -> None:

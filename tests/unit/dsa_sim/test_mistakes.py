@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,45 @@ def test_race_names_line_instructions_core_and_cycle(engine: str) -> None:
     assert "V add.f32" in text
     assert "MTE2 copy UB[0]" in text
     assert "kernel.py:10:9" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong", "line", "instruction"),
+    [
+        ("X0911", ("V add.f32 UB[512]", "V add.f32 UB[516]"), 12, "V add.f32"),
+        ("X0912", ("    V wait_flag MTE2, 0\n", ""), 12, "V add.f32"),
+        ("X0913", ("UB[0] f32<64>, UB[256]", "UB[0] f32<64>, UB[2048]"), 12, "V add.f32"),
+        ("X0916", ("S s_add.i64 %za, %z, %o", "S s_add.i64 %za, %z, 3990"), 13, "MTE3 copy"),
+        ("X0918", ("V add.f32 UB[512]", "V add.f32 UB[131008]"), 12, "V add.f32"),
+        (
+            "X0914",
+            ("    MTE2 set_flag V, 0\n    V wait_flag MTE2, 0", "    V wait_flag MTE2, 0 @1:12:8"),
+            12,
+            "MTE2 wait_flag",
+        ),
+        (
+            "X0915",
+            ("V set_flag MTE3, 0", "V set_flag MTE3, 0 @1:12:8\nV set_flag MTE3, 0 @1:12:8"),
+            12,
+            "V set_flag",
+        ),
+        (
+            "X0917",
+            ("MTE3 wait_flag V, 0", "MTE3 wait_flag V, 0\nV set_flag MTE3, 1 @1:13:4"),
+            13,
+            "V set_flag",
+        ),
+    ],
+)
+def test_mistakes_name_line_instruction_core_and_cycle(
+    engine: str, code: str, wrong: tuple[str, str], line: int, instruction: str
+) -> None:
+    assert wrong[0] in ADD
+    problem = caught(lambda: run_add(ADD.replace(*wrong, 1), n=64, engine=engine))
+    assert problem.code == code
+    found = str(problem)
+    assert re.search(r"on core\[\d\], cycle \d+: " + re.escape(instruction), found)
+    assert not line or f"kernel.py:{line}:" in found
 
 
 def test_buffers_overlapped(engine: str) -> None:
