@@ -25,6 +25,9 @@ def run(
     as_triton: Annotated[
         bool, typer.Option("--as-triton", help="Answer the script's `import triton` with this package.")
     ] = False,
+    triton: Annotated[
+        bool, typer.Option("--triton", help="Run the script's kernels through stock Triton's frontend.")
+    ] = False,
     device: Annotated[
         str, typer.Option(help="What a Triton script is told it runs on: cuda, cuda:90, cpu.")
     ] = "cuda",
@@ -42,6 +45,10 @@ def run(
         from xdsl_core.triton_compat import activate
 
         activate(benchmarks=benchmarks, device=device)
+    if triton:
+        from xdsl_core.triton_plugin import activate as activate_plugin
+
+        activate_plugin()
     sys.argv = [script, *context.args]
     sys.path.insert(0, str(Path(script).resolve().parent))
     runpy.run_path(script, run_name="__main__")

@@ -222,4 +222,41 @@ list of targets (`xdslc targets`).
     xdslc sim matmul.py:matmul_kernel --backend dsa_sim --target-file my_chip.toml
 """,
     ),
+    "X0850": (
+        "the text is no TTIR",
+        """
+The frontend for Triton's IR text reads what Triton's own compiler writes: one module with one public
+`tt.func` and the functions that it calls. The text is cut off, is another IR (TTGIR, LLVM), or holds several kernels.
+
+    kernel = my_kernel.warmup(x, n, BLOCK=256, grid=(1,))
+    open("my_kernel.ttir", "w").write(kernel.asm["ttir"])
+""",
+    ),
+    "X0851": (
+        "an op of Triton's IR has no counterpart",
+        """
+The kernel reached this package through stock Triton's frontend and uses an op, a type or a function of the
+device library that the tile IR does not have: inline assembly of one chip, for example.
+
+    tl.inline_asm_elementwise("shl.b32 $0, $0, 3;", ...)     # x << 3 says the same on every chip
+""",
+    ),
+    "X0852": (
+        "unstructured control flow",
+        """
+The kernel's IR jumps back to a block that it came from, in another way than `scf.for` and `scf.while` do.
+Triton writes branches between blocks only for a `return` inside of an `if`, which is understood here.
+
+    while i < n: ...                                          # a loop in the kernel is always structure
+""",
+    ),
+    "X0853": (
+        "stock Triton is not usable",
+        """
+`xdslc run --triton`, `pytest -p xdsl_core.triton_plugin.pytest` and XDSL_TRITON=1 run programs through the
+frontend of stock Triton, 3.6 or newer, which is not installed or is too old. `--as-triton` needs none.
+
+    pip install 'xdsl-core[triton]'
+""",
+    ),
 }
