@@ -54,6 +54,7 @@ bench: ## the benchmarks (needs a quiet machine; see benchmarks/README.md)
 	@$(BOOTSTRAP) --extras test --torch --triton --compiler
 	@$(BIN)/python -m benchmarks.latency
 	@$(BIN)/python -m benchmarks.cpu_vs_peers
+	@$(BIN)/python -m benchmarks.sim_speed
 
 docs: ## the documentation, into site/
 	@$(BOOTSTRAP) --extras docs

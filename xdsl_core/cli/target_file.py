@@ -37,5 +37,5 @@ def with_target_file(backend: str, file: Path | None) -> str:
         if any(known.name == name for known in handle.targets()):
             return f"{handle.name}:{name}"
     who = f"backend {handles[0].name}" if backend else "no installed backend"
-    hint = f"choose one that reads {TARGET_PATH}: --backend dsa_sim"
+    hint = f"choose one that reads {TARGET_PATH} with --backend"
     raise BackendError(error("X0820", f"{who} takes {'no ' if backend else ''}targets from files", help=hint))

@@ -72,6 +72,10 @@ def test_sim_says_where_the_cycles_went(xdslc: Xdslc, kernels: Path) -> None:
         assert words in done.out
 
 
+def test_sim_takes_the_backend_with_profiles_where_none_is_named(xdslc: Xdslc, kernels: Path) -> None:
+    assert "scale_kernel on ascend910b2" in xdslc("sim", f"{kernels}:scale_kernel", *LAUNCH).out
+
+
 def test_sim_prints_json(xdslc: Xdslc, kernels: Path) -> None:
     found = json.loads(xdslc("sim", f"{kernels}:scale_kernel", "-b", "dsa_sim:toy", *LAUNCH, "--json").out)
     assert found["cycles"] > 0

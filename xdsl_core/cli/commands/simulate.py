@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from xdsl_core.backend import BackendHandle, Profile, default_registry, option_types
+from xdsl_core.backend import Available, BackendHandle, Profile, default_registry, option_types
+from xdsl_core.backend.dispatch import implemented
 from xdsl_core.cli.commands.kernel import Option, Place, Signature
 from xdsl_core.cli.console import console, print_json, print_table
 from xdsl_core.cli.kernels import choose
@@ -18,8 +19,6 @@ from xdsl_core.cli.stages import options_from
 from xdsl_core.cli.target_file import TargetFile, with_target_file
 from xdsl_core.diagnostics import BackendError, error
 
-DEFAULT_BACKEND = "dsa_sim"
-"""The backend of `sim` where none is named; any backend with profiles will do."""
 SUMMARY, TRACE, TIMELINE, TABLE = "summary.txt", "trace.json", "timeline.html", "utilisation.csv"
 
 
@@ -30,7 +29,9 @@ def sim(
         list[str] | None,
         typer.Option("--arg", "-a", help='Arguments and grid: "x=64x128, n=128, grid=cdiv(n, 32)".'),
     ] = None,
-    backend: Annotated[str, typer.Option("--backend", "-b", help="backend:target.")] = DEFAULT_BACKEND,
+    backend: Annotated[
+        str, typer.Option("--backend", "-b", help="backend:target; the default is the first with profiles.")
+    ] = "",
     target_file: TargetFile = None,
     option: Option = None,
     mode: Annotated[str, typer.Option(help="What is simulated: both, functional or timing.")] = "",
@@ -40,7 +41,7 @@ def sim(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a kernel on new arrays and say where the time went: cycles, engines, data paths, bottleneck."""
-    target = with_target_file(backend, target_file)
+    target = with_target_file(backend, target_file) or _first_with_profiles()
     handle, _ = default_registry().resolve(target)
     handle.require_available()
     chosen = choose(place, signature)
@@ -67,12 +68,21 @@ def sim(
             typer.echo(f"wrote {file}", err=True)
 
 
+def _first_with_profiles() -> str:
+    """The first installed backend that answers `xdsl_profile` and can run here; X0614 if there is none."""
+    for handle in default_registry().backends():
+        if "xdsl_profile" in implemented(handle.plugin) and isinstance(handle.availability(), Available):
+            return handle.name
+    hint = "name one with --backend; `xdslc backends` lists them"
+    raise BackendError(error("X0614", "no installed backend makes profiles", help=hint))
+
+
 def _view(profile: Profile, name: str, handle: BackendHandle) -> str:
     if name in profile.views:
         return profile.views[name]()
     there = ", ".join(profile.views) or "none"
     near = difflib.get_close_matches(name, profile.views, n=1)
-    hint = f"it has {near[0]}" if near else "choose a backend that simulates: --backend dsa_sim"
+    hint = f"it has {near[0]}" if near else "choose a backend whose profiles have it with --backend"
     message = f"the profile of backend {handle.name} has no {name}"
     raise BackendError(error("X0819", message, note=f"its views: {there}", help=hint))
 
