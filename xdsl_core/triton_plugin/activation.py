@@ -1,4 +1,4 @@
-"""Puts the plug-in in place for this process. Imported with Triton where both are installed, so it is small."""
+"""Puts the plug-in in place for this process. Triton imports it where both are installed, so it is small."""
 
 from __future__ import annotations
 
