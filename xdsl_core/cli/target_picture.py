@@ -100,13 +100,13 @@ def _panel(target: TargetDescription, kind: CoreKind, x: float, y: float) -> Pan
 
 
 def _levels(target: TargetDescription, spaces: Sequence[MemorySpace], kind: CoreKind) -> dict[str, int]:
-    """How many paths from device memory each space is; spaces that nothing reaches come last."""
+    """How many paths from device memory each space is; what nothing reaches is beside the last ones."""
     paths = [path for path in target.data_paths if path.core in ("", kind.name)]
     known = {space.name: 0 for space in target.memory_spaces if space.owner == "device"}
     for level in range(1, len(spaces) + 1):
         found = {p.destination for p in paths if known.get(p.source) == level - 1}
         known |= {name: level for name in found if name not in known}
-    last = max(known.values(), default=0) + 1
+    last = max(1, *known.values())
     return {space.name: known.get(space.name, last) for space in spaces}
 
 
@@ -134,7 +134,11 @@ def _arrows(target: TargetDescription, panel: Panel, boxes: Sequence[Box]) -> It
     paths = [p for p in target.data_paths if p.core in ("", kind)]
     drawn = [p for p in paths if p.source in places and p.destination in places and p.source != p.destination]
     for number, path in enumerate(drawn):
-        yield _arrow(path, places[path.source], places[path.destination], number)
+        source, target_box = places[path.source], places[path.destination]
+        if abs(source.y - target_box.y) > 1.5 * (BOX_HEIGHT + GAP_Y):
+            yield _way_around(path, source, target_box, panel, number)
+        else:
+            yield _arrow(path, source, target_box, number)
     for unit in target.compute_units:
         name = unit.name if unit.count == 1 else f"{unit.count} {unit.name}"
         for space in dict.fromkeys(unit.operands.values()):
@@ -154,8 +158,25 @@ def _arrow(path: DataPath, source: Box, target: Box, number: int) -> Arrow:
     text = f"M{start_x:g},{start_y:g} C{start_x:g},{start_y + bend:g} {end_x:g},"
     text += f"{end_y + (bend if level else -bend):g} {end_x:g},{end_y:g}"
     share = 0.36 + 0.14 * (number % 3)
-    middle_y = start_y + GAP_Y * 0.42 if level else start_y + (end_y - start_y) * share
+    middle_y = start_y + GAP_Y * 0.24 + 13 * (number % 3) if level else start_y + (end_y - start_y) * share
     return Arrow(text, label, start_x + (end_x - start_x) * share, middle_y)
+
+
+def _way_around(path: DataPath, source: Box, target: Box, panel: Panel, number: int) -> Arrow:
+    """Past the rows between two boxes: up along the right side of the panel, down along its left."""
+    up = target.y < source.y
+    inner, outer = (source, target) if up else (target, source)
+    side = inner.x + BOX_WIDTH if up else inner.x
+    lane = panel.x + panel.width - 12 if up else panel.x + 12
+    shift = (1 if up else -1) * (16 + 10 * (number % 3))
+    level, edge, turn = inner.y + BOX_HEIGHT / 2, outer.y + BOX_HEIGHT, panel.y
+    end = outer.middle + shift
+    points = [f"{side:g},{level:g}", f"{lane:g},{level:g}", f"{lane:g},{level:g}", f"{lane:g},{level - 24:g}"]
+    climb = [f"{lane:g},{turn:g}", f"{lane:g},{turn - 40:g}", f"{end:g},{edge + 44:g}", f"{end:g},{edge:g}"]
+    if not up:
+        points, climb = climb[::-1], points[::-1]
+    text = f"M{points[0]} C{' '.join(points[1:])} L{climb[0]} C{' '.join(climb[1:])}"
+    return Arrow(text, f"{path.engine} {path.bytes_per_cycle:g} B/c", lane, (level + turn) / 2)
 
 
 def _wire(space: Box, unit: Box) -> Arrow:
