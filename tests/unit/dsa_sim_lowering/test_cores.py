@@ -128,3 +128,48 @@ def test_cores_steer_each_other(kernel: Any, target: str) -> None:
         results(kernel, f"dsa_sim:{target}"), results(kernel, "reference"), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
+
+
+@xdsl.jit
+def wrapped_kernel(a, b, out, m, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    r, c, k = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a + (r % m)[:, None] * K + k[None, :])
+    y = tl.load(b + k[:, None] * n + (c % n)[None, :])
+    inside = (r < m)[:, None] & (c < n)[None, :]
+    tl.store(out + r[:, None] * n + c[None, :], tl.dot(x, y, input_precision="ieee"), mask=inside)
+
+
+@pytest.mark.parametrize("target", ["ascend910b2", "toy", "mlu370", "neuroncore_v2"])
+@pytest.mark.parametrize("k", [8, 5])
+def test_rows_of_factors_and_sums_that_are_not_aligned(target: str, k: int) -> None:
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(-3, 4, shape).astype(np.float32) for shape in ((20, k), (k, 30)))
+    out = np.zeros((20, 30), np.float32)
+    wrapped_kernel.on(f"dsa_sim:{target}")[(2, 3)](a, b, out, 20, 30, M=16, N=12, K=k)
+    np.testing.assert_array_equal(out, a @ b)
+
+
+@xdsl.jit
+def pages_kernel(values, weights, out, lengths, P: tl.constexpr):
+    program = tl.program_id(0)
+    i, total, highest = tl.arange(0, P), tl.zeros([P], tl.float32), -1.0e30
+    for number in range(tl.load(lengths + program)):
+        w = tl.load(weights + number * P + i)
+        v = tl.load(values + number * P * P + i[:, None] * P + i[None, :])
+        highest = tl.maximum(highest, tl.max(w, axis=0))
+        total = total + tl.sum((w + highest)[:, None] * v, axis=0)
+    tl.store(out + program * P + i, total)
+
+
+@pytest.mark.parametrize("target", ["ascend910b2", "toy"])
+def test_runs_of_a_loop_follow_each_other_whatever_their_length(target: str) -> None:
+    """The first iteration of a run may take the part of a buffer that the last one of the run before had."""
+    generator = np.random.default_rng(0)
+    lengths = np.tile(np.array([1, 1, 3, 0, 1, 2, 5], np.int32), 20)
+    values, weights = (generator.integers(-3, 4, n).astype(np.float32) for n in (5 * 64, 5 * 8))
+    found = []
+    for backend in ("reference", f"dsa_sim:{target}"):
+        out = np.zeros((len(lengths), 8), np.float32)
+        pages_kernel.on(backend)[(len(lengths),)](values, weights, out, lengths, P=8)
+        found.append(out)
+    np.testing.assert_array_equal(found[0], found[1])

@@ -45,11 +45,7 @@ class InsertFlags:
         found = {function: find_syncs(function, machine) for function in module.functions.values()}
         for function in list(found):
             plain = plain_function(function, module)
-            if (
-                plain is not None
-                and SHARED not in plain.attributes
-                and len(found[plain]) == len(found[function])
-            ):
+            if plain is not None and _orders_as_much(found, plain, function):
                 del module.functions[function.name]
                 continue
             _number(found[function], machine)
@@ -58,7 +54,14 @@ class InsertFlags:
 
 def _orders_as_much(found: Mapping[Function, list[Sync]], plain: Function, function: Function) -> bool:
     """Whether the function for arguments that overlap is no other than the plain one."""
-    return SHARED not in plain.attributes and len(found[plain]) == len(found[function])
+    ordered = [_order(each, found[each]) for each in (plain, function)]
+    return SHARED not in plain.attributes and ordered[0] == ordered[1]
+
+
+def _order(function: Function, syncs: Sequence[Sync]) -> set[tuple[int, int, Engine, Engine, int]]:
+    """What syncs order, in terms that hold for every copy of a function."""
+    numbers = {op: number for number, op in enumerate(function.walk())}
+    return {(numbers[s.before], numbers[s.after], s.source, s.target, s.distance) for s in syncs}
 
 
 # No target has this many flags: what needs them becomes a barrier.
@@ -118,15 +121,21 @@ def find_syncs(function: Function, machine: Machine) -> list[Sync]:
     return found
 
 
-def _visit(block: Block, footprints: Footprints, found: list[Sync], *, depth: int, is_program: bool) -> None:
+def _visit(
+    block: Block, footprints: Footprints, found: list[Sync], *, depth: int, is_program: bool
+) -> set[tuple[Engine, Engine]]:
     """Syncs of a block and the blocks inside. `is_program` if each time the block runs it is for another
-    program.
+    program. Gives the pairs of engines that are not ordered from one run of a loop to the next.
     """
-    found += _BlockSyncs(block, footprints, depth, is_program=is_program).run()
+    unordered: dict[Op, set[tuple[Engine, Engine]]] = {}
     for op in block.ops:
         for region in op.regions:
             programs = is_program if op.definition is If else _runs_programs(region.block)
-            _visit(region.block, footprints, found, depth=depth + 1, is_program=programs)
+            left = _visit(region.block, footprints, found, depth=depth + 1, is_program=programs)
+            unordered.setdefault(op, set()).update(left)
+    syncs = _BlockSyncs(block, footprints, depth, is_program=is_program, unordered=unordered)
+    found += syncs.run()
+    return syncs.left_to_outside()
 
 
 def _runs_programs(block: Block) -> bool:
@@ -140,8 +149,17 @@ class _BlockSyncs:
     as often as runs can be in flight and once more; index n * len + i stands for op i of round n.
     """
 
-    def __init__(self, block: Block, footprints: Footprints, depth: int, *, is_program: bool) -> None:
+    def __init__(
+        self,
+        block: Block,
+        footprints: Footprints,
+        depth: int,
+        *,
+        is_program: bool,
+        unordered: Mapping[Op, set[tuple[Engine, Engine]]],
+    ) -> None:
         self.block = block
+        self.unordered = unordered
         self.footprints = footprints
         self.depth = depth
         self.is_program = is_program
@@ -162,6 +180,40 @@ class _BlockSyncs:
             for position in range(len(self.ops)):
                 self._visit(number, position)
         return self.syncs
+
+    def left_to_outside(self) -> set[tuple[Engine, Engine]]:
+        """The pairs of engines whose order holds within a run of the loop, and not from one run to the next.
+
+        Parts begin anew with each run, so that its first iteration may take the part of the last one before
+        it. Flags that belong to parts order these two; what follows from other waits orders iterations that
+        are `parts` apart.
+        """
+        left = {pair for pairs in self.unordered.values() for pair in pairs}
+        if self.parts == 1 or self.is_program:
+            return left
+        rotating = [
+            (place, footprint)
+            for place, op in enumerate(self.ops)
+            for footprint in self.footprints.of(op)
+            if any(extent.rotates is self.block for extent in footprint.reads | footprint.writes)
+        ]
+        for place, source in rotating:
+            for position, target in rotating:
+                pair = source.engine, target.engine
+                if pair in left or not self._needs_flags(*pair) or self._has_flag(pair, place, position):
+                    continue
+                if source.meets(target, None, ignore_global=True):
+                    left.add(pair)
+        return left
+
+    def _has_flag(self, pair: tuple[Engine, Engine], place: int, position: int) -> bool:
+        """Whether an op waits for one of an earlier iteration by a flag of its part, or for a later one."""
+        return any(
+            (sync.source, sync.target) == pair
+            and self.places[sync.after] <= position
+            and (sync.distance == 0 or (sync.distance == self.parts and self.places[sync.before] >= place))
+            for sync in self.syncs
+        )
 
     def _visit(self, number: int, position: int) -> None:
         op, index = self.ops[position], number * len(self.ops) + position
@@ -237,18 +289,26 @@ class _BlockSyncs:
     def _keeps_own_order(self, op: Op, source: Engine, target: Engine) -> bool:
         """Whether flags inside a loop or branch order one run of it after the other.
 
-        What one side of a branch leaves to the other next time does not show inside: a flag around the branch
-        could be set twice ahead of its wait, so there engines of one core meet at a barrier.
+        What one side of a branch leaves to the other next time does not show inside, nor what the last
+        iteration of a loop leaves to the first of the next run. A flag around the op could be set twice ahead
+        of its wait, so there engines meet at a barrier.
         """
-        if op.definition is not If or source.core != target.core:
-            return op.definition is not If
-        if not self._sides_meet(op, source, target):
+        if op.definition is not If:
+            if (source, target) in self.unordered.get(op, ()):
+                self._meet_before(op, source, target)
             return True
+        if source.core != target.core:
+            return False
+        if self._sides_meet(op, source, target):
+            self._meet_before(op, source, target)
+        return True
+
+    def _meet_before(self, op: Op, source: Engine, target: Engine) -> None:
+        """Let engines meet at a barrier before an op with regions."""
         barrier = Sync(self.block, op, op, source, target, 0, self.depth)
         barrier.parts = _MORE_THAN_THERE_ARE
         if not any(sync.before is op and sync.after is op for sync in self.syncs):
             self.syncs.append(barrier)
-        return True
 
     def _sides_meet(self, op: Op, source: Engine, target: Engine) -> bool:
         sides = [
@@ -295,6 +355,8 @@ def _number(syncs: Sequence[Sync], machine: Machine) -> None:
     shared: dict[tuple[Engine, Engine], int] = {}
     for sync in sorted(syncs, key=lambda each: -each.depth):
         pair = sync.source, sync.target
+        if sync.parts >= _MORE_THAN_THERE_ARE:
+            continue
         if sync.crosses:
             sync.parts, sync.slot = max(1, sync.distance), None
             if sync.distance == 0 and pair in shared:
