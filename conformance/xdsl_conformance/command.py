@@ -25,12 +25,16 @@ from xdsl_conformance.subject import Subject
 from xdsl_conformance.verdict import Verdict
 from xdsl_conformance.worker import answer
 from xdsl_core.backend import read_waivers
+from xdsl_core.backend.target_file import with_target_file
 
 _COLOURS = {True: "green", False: "red"}
 
 
 def conformance(
     backend: Annotated[str, typer.Argument(help="BACKEND or BACKEND:TARGET.")],
+    target_file: Annotated[
+        Path | None, typer.Option(help="A target description of your own (TOML), for BACKEND.")
+    ] = None,
     profile: Annotated[str, typer.Option(help="smoke, core, tile, full, or an extension.")] = "core",
     id: Annotated[list[str], typer.Option(help="Only these cases; * matches anything.")] = [],  # noqa: B006
     repro: Annotated[bool, typer.Option(help="Ask the cases in this process, in the open.")] = False,
@@ -65,7 +69,7 @@ def conformance(
         for name, is_met in met(subject.capabilities, subject.target).items():
             print(f"{name}\t{'yes' if is_met else f'no: {REQUIREMENTS[name].lacking}'}")
         return
-    subject = subject_of(backend)
+    subject = subject_of(with_target_file(backend, target_file))
     excuses = read_waivers(waivers) if waivers is not None else ()
     if repro:
         results = [_repeat(subject, case) for case in cases]

@@ -1,41 +1,16 @@
-"""`--target-file`: a target that the user describes, for any backend that reads XDSL_TARGET_PATH."""
+"""The option `--target-file` of commands that take a backend."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from xdsl_core.backend import default_registry
-from xdsl_core.diagnostics import BackendError, error
-from xdsl_core.target import Target
-from xdsl_core.target.toml import name_in_file
+from xdsl_core.backend.target_file import TARGET_PATH, with_target_file
 
-TARGET_PATH = "XDSL_TARGET_PATH"
+__all__ = ["TARGET_PATH", "TargetFile", "with_target_file"]
 
 TargetFile = Annotated[
     Path | None, typer.Option("--target-file", help="A target description of your own (TOML), for --backend.")
 ]
-
-
-def with_target_file(backend: str, file: Path | None) -> str:
-    """The name of the target in `file`, made known to the backend; `backend` itself without a file.
-
-    Without a backend it is the first one that takes the target. BackendError X0820 where none does, X0620,
-    X0621 and the backend's own for the file's mistakes.
-    """
-    if file is None:
-        return backend
-    name = name_in_file(file)
-    listed = [str(file), *filter(None, [os.environ.get(TARGET_PATH, "")])]
-    os.environ[TARGET_PATH] = os.pathsep.join(listed)
-    registry = default_registry()
-    handles = [registry.get(Target.parse(backend).backend)] if backend else registry.backends()
-    for handle in handles:
-        if any(known.name == name for known in handle.targets()):
-            return f"{handle.name}:{name}"
-    who = f"backend {handles[0].name}" if backend else "no installed backend"
-    hint = f"choose one that reads {TARGET_PATH} with --backend"
-    raise BackendError(error("X0820", f"{who} takes {'no ' if backend else ''}targets from files", help=hint))

@@ -185,6 +185,23 @@ def test_what_cannot_be_emitted_is_told(xdslc: Xdslc, kernels: Path) -> None:
     assert "it emits tile, asm" in done.err
 
 
+def test_the_suite_examines_a_target_file(xdslc: Xdslc, chip: Path) -> None:
+    done = xdslc(
+        "conformance",
+        "dsa_sim",
+        "--target-file",
+        str(chip),
+        "--profile",
+        "smoke",
+        "--at-most",
+        "2",
+        "-n",
+        "1",
+    )
+    assert done.status == 0, done.err
+    assert "dsa_sim:my_chip, profile smoke" in done.out
+
+
 def test_a_script_runs_on_a_target_file(xdslc: Xdslc, chip: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import xdsl_core as xdsl\nfrom xdsl_core.runtime.select import selection\n"
