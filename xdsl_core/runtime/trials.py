@@ -8,6 +8,7 @@ from typing import Any
 
 from xdsl_core.diagnostics import LaunchError, XdslError, error
 from xdsl_core.runtime.compiled import CompiledKernel
+from xdsl_core.runtime.composites import is_descriptor
 from xdsl_core.runtime.config import Config, Settings
 from xdsl_core.runtime.effects import Effects
 from xdsl_core.runtime.grid import ArgumentError
@@ -67,8 +68,8 @@ class Trials:
         return LaunchError([problem, *first.diagnostics])
 
     def _compiled(self, config: Config) -> CompiledKernel | None:
-        if config.pre_hook is not None:
-            # it may change what is compiled for, such as the block of a descriptor
+        if config.pre_hook is not None and any(map(is_descriptor, self._named.values())):
+            # it may set the block of a descriptor, which is compiled in
             config.pre_hook({**self._named, **config.all_kwargs()})
         try:
             return self._fn.compile(*self._args, **self._meta, **config.all_kwargs())
