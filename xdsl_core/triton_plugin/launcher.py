@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from triton.runtime.jit import TensorWrapper
+
 from xdsl_core.backend import Argument
 from xdsl_core.dtypes import DType
 from xdsl_core.frontend.specs import PointerSpec, ScalarSpec
@@ -68,11 +70,18 @@ def _parts(descriptor: Any) -> list[Any]:
 
 def run(kernel: CompiledKernel, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
     """One launch; pointers are anything with `data_ptr()` and `dtype`."""
-    specs = list(kernel.specs.items())
+    specs = [leaf.spec for leaf in kernel.leaves]
     executable = kernel.executable
-    if executable.direct is not None and not executable.takes_objects and not kernel.backend.launch_watchers:
+    if executable.direct is not None and not kernel.backend.launch_watchers:
+        plain = _array if executable.takes_objects else _address
         executable.direct(
-            grid, tuple([_plain(spec, value) for (_, spec), value in zip(specs, values, strict=True)])
+            grid,
+            tuple(
+                [
+                    plain(value) if isinstance(spec, PointerSpec) else _number(spec.dtype, value)
+                    for spec, value in zip(specs, values, strict=True)
+                ]
+            ),
         )
         return
     given = [
@@ -81,15 +90,19 @@ def run(kernel: CompiledKernel, grid: tuple[int, int, int], values: Sequence[Any
     kernel.launch(grid, tuple(given))
 
 
-def _plain(spec: Any, value: Any) -> Any:
-    if isinstance(spec, PointerSpec):
-        return value if isinstance(value, int) else value.data_ptr()
-    return _number(spec.dtype, value)
+def _array(value: Any) -> Any:
+    """The array itself; Triton's reinterpretation of a tensor as the tensor."""
+    return value.base if isinstance(value, TensorWrapper) else value
+
+
+def _address(value: Any) -> int:
+    return value if isinstance(value, int) else int(value.data_ptr())
 
 
 def _argument(name: str, spec: PointerSpec | ScalarSpec, value: Any) -> Argument:
     if isinstance(spec, ScalarSpec):
         return _number(spec.dtype, value)  # type: ignore[no-any-return]
+    value = _array(value)
     adapter = adapter_of(type(value))
     if adapter is None:
         raise TypeError(f"argument {name!r} of type {type(value).__name__} is no array")

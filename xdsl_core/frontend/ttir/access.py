@@ -110,6 +110,41 @@ def _shaped(definition: object) -> Convert:
     return convert
 
 
+def _is_first(scope: Scope, extents: tuple[int, ...]) -> Value:
+    """Whether a lane of a tile with these extents, the last of them 2, is the first of its pair."""
+    places = scope.value(ops.Arange, start=0, end=2)
+    first = scope.value(ops.Eq, places, scope.constant(places.type, 0))
+    flat = scope.value(ops.Reshape, first, shape=(*(1 for _ in extents[1:]), 2))
+    return scope.value(ops.Broadcast, flat, shape=extents)
+
+
+def _join(scope: Scope, tree: Tree) -> _Values:
+    """Two tiles as pairs along a new last axis."""
+    extents = scope.result_type(tree).shape
+    pairs = []
+    for operand in scope.operands(tree):
+        tile = operand if operand.type.shape else scope.value(ops.Splat, operand, shape=(1,))
+        shaped = scope.value(ops.Reshape, tile, shape=(*extents[:-1], 1))
+        pairs.append(scope.value(ops.Broadcast, shaped, shape=extents))
+    return [scope.value(ops.Select, _is_first(scope, extents), *pairs)]
+
+
+def _split(scope: Scope, tree: Tree) -> _Values:
+    """The first and the second of each pair: the others' bits are zero, and all are or-ed."""
+    (source,) = scope.operands(tree)
+    dtype = dtype_of(source.type)
+    bits = (
+        source if dtype.is_integer else scope.value(ops.BitCast, source, to=dtypes.BY_NAME[f"i{dtype.bits}"])
+    )
+    first, zero = _is_first(scope, source.type.shape), scope.zero(bits.type)
+    halves = [
+        scope.value(ops.Select, first, *((bits, zero) if half == 0 else (zero, bits))) for half in (0, 1)
+    ]
+    axis = len(source.type.shape) - 1
+    found = [scope.value(ops.ReduceOr, half, axis=axis) for half in halves]
+    return [each if dtype.is_integer else scope.value(ops.BitCast, each, to=dtype) for each in found]
+
+
 def _expand(scope: Scope, tree: Tree) -> _Values:
     return [scope.value(ops.ExpandDims, *scope.operands(tree), axis=tree.attributes["axis"])]
 
@@ -172,6 +207,8 @@ CONVERTERS: Mapping[str, Convert] = MappingProxyType(
         "tt.unsplat": _unsplat,
         "tt.broadcast": _shaped(ops.Broadcast),
         "tt.reshape": _shaped(ops.Reshape),
+        "tt.join": _join,
+        "tt.split": _split,
         "tt.expand_dims": _expand,
         "tt.trans": _transpose,
         "tt.dot": _dot,
