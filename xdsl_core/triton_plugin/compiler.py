@@ -47,7 +47,8 @@ class TileOptions:
             self.__dict__.setdefault(name, value)
 
     def hash(self) -> str:
-        return hashlib.sha256(repr(sorted(asdict(self).items())).encode()).hexdigest()
+        own = {name: value for name, value in asdict(self).items() if name != "foreign"}
+        return hashlib.sha256(repr(sorted(own.items())).encode()).hexdigest()
 
 
 class TileBackend(BaseBackend):  # type: ignore[misc] # Triton has no types
@@ -79,7 +80,11 @@ class TileBackend(BaseBackend):  # type: ignore[misc] # Triton has no types
         options = {**options, **options.get("foreign", {})}
         options.pop("foreign", None)
         known = {name: value for name, value in options.items() if name in own and value is not None}
-        foreign = {name: value for name, value in options.items() if name not in own}
+        # the kernel's own arguments, where given by name, come here too: only plain values are kept
+        plain = (bool, int, float, str)
+        foreign = {
+            name: value for name, value in options.items() if name not in own and isinstance(value, plain)
+        }
         return TileOptions(**{**known, "arch": str(self.chosen)}, foreign=foreign)
 
     def pack_metadata(self, metadata: Any) -> tuple[int, ...]:

@@ -37,7 +37,8 @@ def matmul(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 
 x = torch.rand(300)
 out = torch.zeros_like(x)
-scale[lambda meta: (triton.cdiv(300, meta["BLOCK"]),)](x, out, 300, 2.5)
+grid = lambda meta: (triton.cdiv(300, meta["BLOCK"]),)
+scale[grid](x=x, out=triton.reinterpret(out, tl.float32), n=300, factor=2.5)
 torch.testing.assert_close(out, x * 2.5)
 
 a, b = torch.rand(16, 32, dtype=torch.bfloat16), torch.rand(32, 16, dtype=torch.bfloat16)
