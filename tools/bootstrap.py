@@ -24,6 +24,7 @@ STAMP = VENV / "bootstrap.json"
 MINIMUM = (3, 10)
 TORCH = "torch==2.13.0"
 TRITON = "triton>=3.6"
+LIGER = "liger-kernel>=0.8"
 # Programs of the system that some tests start, and Debian's packages that have them.
 PROGRAMS = {
     "chromium": "chromium",
@@ -71,6 +72,7 @@ def main() -> int:
         install_torch(stamp)
     if options.triton:
         install_triton(stamp)
+        install_liger(stamp)
     if options.programs:
         install_programs(stamp)
     if options.compiler and not has_compiler():
@@ -143,6 +145,15 @@ def install_triton(stamp: dict[str, Any]) -> None:
         file=sys.stderr,
     )
     write_stamp(stamp, triton=fingerprint())
+
+
+def install_liger(stamp: dict[str, Any]) -> None:
+    """Installs liger-kernel alone, whose operators a test runs; never an error, the test skips without it."""
+    if stamp.get("liger") == fingerprint() or run(PYTHON, "-c", "import liger_kernel", quiet=True):
+        return
+    if not run(PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", LIGER, quiet=True):
+        print(f"note: {LIGER} cannot be had here; its test will be skipped", file=sys.stderr)
+    write_stamp(stamp, liger=fingerprint())
 
 
 def install_programs(stamp: dict[str, Any]) -> None:
