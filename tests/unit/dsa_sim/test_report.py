@@ -72,7 +72,7 @@ def test_summary_text(run: Simulation) -> None:
         ),
         (
             "for %i = 0 to 2000 step 1 { MTE2 copy UB[0] f32<8>, GM[%a] f32<8>\n"
-            "MTE2 set_flag V, 0\nV wait_flag MTE2, 0\nV add.f32 UB[64] f32<8>, UB[0] f32<8>, 1.0\n"
+            "MTE2 set_flag V, 0\nV wait_flag MTE2, 0\nV fill UB[32768] f32<4096>, 1.0\n"
             "V set_flag MTE2, 0\nMTE2 wait_flag V, 0 }",
             2,
             "Latency: no engine is busy more than",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl_core.dtypes import i64
-from xdsl_core.ir import Block, Builder, Function, Module, Op, Region, ScalarType, Value
+from xdsl_core.ir import Block, BufferType, Builder, Function, Module, Op, Region, ScalarType, Value, dtype_of
 from xdsl_core.ops import Add, Constant, For, Rem
 from xdsl_core.ops.buffer import Allocate, Select
 from xdsl_core.passes.memory.liveness import accesses_of
@@ -36,8 +37,8 @@ class MultiBuffer:
         }
 
     While one part is computed with, the next one is loaded. A loop that says nothing itself gets `num_stages`
-    parts, and fewer where memory or the target's flags would not suffice; inner loops come first. Scratch in
-    global memory between cores is such a buffer too.
+    parts, and fewer where memory or the target's flags would not suffice; buffers of a space in which they do
+    not fit keep one. Inner loops come first. Scratch in global memory between cores is such a buffer too.
     """
 
     target: TargetDescription = field(repr=False)
@@ -54,17 +55,43 @@ class MultiBuffer:
         wanted = int(loop.attribute("num_stages") or self.num_stages)
         body = loop.region("body").block
         shared = [op for op in body.ops if op.definition is Allocate and _hands_over(op)]
-        if not shared or wanted < 2:
-            return
-        limit = Machine(self.target).target.limits.get("event_flags", 8)
-        for parts in range(min(wanted, limit), 1, -1):
-            for op in shared:
-                op.attributes["copies"] = parts
-            if _fits_outside(function, loop, shared, self.target):
-                _rotate(loop, shared, parts)
-                return
-        for op in shared:
+        most = min(wanted, Machine(self.target).target.limits.get("event_flags", 8))
+        several: list[Op] = []
+        # flags tell parts apart by one number a loop: a space has as many parts as the fullest one, or one
+        for buffers in _by_space(shared):
+            for parts in (most,) if several else range(most, 1, -1):
+                if self._try(function, loop, buffers, parts):
+                    several += buffers
+                    most = parts
+                    break
+        if several:
+            _rotate(loop, several, most)
+
+    def _try(self, function: Function, loop: Op, buffers: Sequence[Op], parts: int) -> bool:
+        """Give the buffers so many parts before the loop, if everything fits then."""
+        for op in buffers:
+            op.attributes["copies"] = parts
+        if _fits_outside(function, loop, buffers, self.target):
+            return True
+        for op in buffers:
             op.attributes.pop("copies")
+        return False
+
+
+def _by_space(buffers: Sequence[Op]) -> list[list[Op]]:
+    """The buffers of each memory space, the space with the most bytes of them first."""
+    found: dict[str, list[Op]] = {}
+    for op in buffers:
+        kind = op.result.type
+        assert isinstance(kind, BufferType)
+        found.setdefault(kind.space, []).append(op)
+    return sorted(found.values(), key=lambda held: -sum(map(_bytes, held)))
+
+
+def _bytes(allocation: Op) -> int:
+    kind = allocation.result.type
+    assert isinstance(kind, BufferType)
+    return math.prod(kind.shape) * dtype_of(kind).bytes
 
 
 def _hands_over(allocation: Op) -> bool:

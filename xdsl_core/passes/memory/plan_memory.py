@@ -28,7 +28,8 @@ class PlanMemory:
         %y = buffer.allocate {type = buffer<1024xf32, UB>, offset = 4096}
 
     Buffers that are never alive together share bytes, but only in a space that cannot hold all of them side
-    by side: sharing makes engines wait for each other. CompilationError X0710 lists who holds what where they
+    by side: sharing makes engines wait for each other, the less the longer bytes rest between two buffers.
+    CompilationError X0710 lists who holds what where they
     do not fit.
     """
 
@@ -93,8 +94,50 @@ def _place(alive: Sequence[Lifetime], space: MemorySpace) -> dict[Lifetime, int]
         position += bytes_in(lifetime, space)
     if position <= space.capacity:
         return side_by_side
+    order = sorted(alive, key=lambda each: (-bytes_in(each, space), each.first))
+    return _far_apart(order, space) or _close_together(order, space)
+
+
+def _far_apart(order: Sequence[Lifetime], space: MemorySpace) -> dict[Lifetime, int] | None:
+    """A plan in which buffers that share bytes are alive at times as far apart as can be; None if that leaves
+    gaps that would be needed.
+    """
+    placed: dict[Lifetime, int] = {}
+    for lifetime in order:
+        size = bytes_in(lifetime, space)
+        places = {0, *(offset + bytes_in(other, space) for other, offset in placed.items())}
+        rested = {
+            place: _rest(lifetime, place, size, placed, space)
+            for place in sorted(places)
+            if place + size <= space.capacity
+        }
+        best = max(rested, key=lambda place: rested[place], default=None)
+        if best is None or rested[best] < 0:
+            return None
+        placed[lifetime] = best
+    return placed
+
+
+def _rest(
+    lifetime: Lifetime, place: int, size: int, placed: dict[Lifetime, int], space: MemorySpace
+) -> float:
+    """How long the bytes at a place are unused before and after a buffer is alive there; below 0 if they are
+    taken.
+    """
+    there = [
+        other
+        for other, offset in placed.items()
+        if offset < place + size and place < offset + bytes_in(other, space)
+    ]
+    if any(other.meets(lifetime) for other in there):
+        return -1.0
+    return min((max(lifetime.first - o.last, o.first - lifetime.last) for o in there), default=float("inf"))
+
+
+def _close_together(order: Sequence[Lifetime], space: MemorySpace) -> dict[Lifetime, int] | None:
+    """A plan that takes the lowest bytes that are free; None if it goes beyond the space."""
     shared: dict[Lifetime, int] = {}
-    for lifetime in sorted(alive, key=lambda each: (-bytes_in(each, space), each.first)):
+    for lifetime in order:
         shared[lifetime] = _first_fit(lifetime, shared, space)
     end = max((offset + bytes_in(each, space) for each, offset in shared.items()), default=0)
     return shared if end <= space.capacity else None

@@ -11,6 +11,8 @@ from xdsl_dsa_sim.simulator.setup import Setup
 class EngineTotals:
     """What an engine of a core did: cycles it worked, instructions, when it first began and last ended.
 
+    It works while an instruction of its has begun and is not done, start-up and latency included, as the
+    counters of a board have it; what overlaps counts once.
     `waits` are cycles its queue stood at a wait, by the engine that had to set the flag; the last entry is
     for flags of other cores. `held` are cycles an instruction waited for one before it on the same engine.
     """

@@ -49,16 +49,16 @@ static void finish_at(run_t *run, core_t *core, int32_t number, flight_t *flight
   engine_t *engine = &core->engine[number];
   engine->free_at = flight->free_at = free_at;
   engine->stalled = 0;
+  double begun = larger(flight->start, engine->last_end);
   engine->last_end = larger(free_at + tail, engine->last_end);
-  double busy = free_at - flight->start;
   engine_totals_t *totals = totals_of(run, core, number);
-  totals->busy += busy;
+  totals->busy += engine->last_end - begun;
   totals->count++;
   if (totals->first < 0) totals->first = flight->start;
   totals->last = engine->last_end;
   item_totals_t *by_item = &run->record->item[core->setup->image][flight->pending.number];
   by_item->count++;
-  by_item->busy += busy;
+  by_item->busy += free_at - flight->start;
   push(run, engine->last_end, HAPPEN_COMPLETE, (uint64_t)(core->number * run->setup->stride + number));
 }
 

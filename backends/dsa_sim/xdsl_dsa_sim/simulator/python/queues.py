@@ -215,17 +215,17 @@ def _finish_at(run: Run, core: Core, number: int, flight: Flight, free: float, t
     engine = core.engines[number]
     engine.free_at = flight.free = free
     engine.stalled = False
+    begun = max(flight.start, engine.last_end)
     engine.last_end = max(free + tail, engine.last_end)
-    busy = free - flight.start
     item = flight.pending.item
     totals = run.record.engines[core.number][number]
-    totals.busy += busy
+    totals.busy += engine.last_end - begun
     totals.count += 1
     totals.first = flight.start if totals.first < 0 else totals.first
     totals.last = engine.last_end
     by_item = run.record.items[core.image][item.index]
     by_item.count += 1
-    by_item.busy += busy
+    by_item.busy += free - flight.start
     run.push(engine.last_end, Happening.COMPLETE, core.number * run.stride + number)
 
 
