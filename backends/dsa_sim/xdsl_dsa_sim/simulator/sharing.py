@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from xdsl_core.target import TargetDescription
+from xdsl_dsa_sim.machine.model import MemoryModel
+
+DRAM_POOLS = 2
+"""DRAM is two pools: all traffic, and what is read; the pools of L2 come after."""
+
+
+def dram_rates(description: TargetDescription, memory: MemoryModel) -> tuple[float, float]:
+    """Bytes a second of the two pools: reads and writes together are faster than reads alone (ADK)."""
+    return max(description.dram_bandwidth, memory.dram_mixed), description.dram_bandwidth
+
 
 @dataclass(slots=True)
 class Flow:

@@ -119,14 +119,16 @@ static void start_run(run_t *run) {
   for (int32_t number = 0; number < setup->cores; number++) start_memories(run, &run->core[number]);
   start_l2(run);
   size_t flows = (size_t)setup->cores * (size_t)setup->stride;
-  run->pools = 1 + setup->images;
+  run->pools = DRAM_POOLS + setup->images;
   run->flow = room_for(run, flows + 1, sizeof *run->flow);
   run->spare_flow = room_for(run, flows + 1, sizeof *run->spare_flow);
   for (size_t number = 0; number <= flows; number++)
     run->flow[number].use = room_for(run, (size_t)run->pools, sizeof(double));
   run->capacity = room_for(run, (size_t)run->pools, sizeof *run->capacity);
   run->capacity[0] = run->machine->dram_capacity;
-  for (int32_t image = 0; image < setup->images; image++) run->capacity[1 + image] = setup->image[image].l2_capacity;
+  run->capacity[1] = run->machine->dram_read_capacity;
+  for (int32_t image = 0; image < setup->images; image++)
+    run->capacity[DRAM_POOLS + image] = setup->image[image].l2_capacity;
 }
 
 static void happen(run_t *run, const happening_t *event) {

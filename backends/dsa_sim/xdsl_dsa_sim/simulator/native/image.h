@@ -57,7 +57,7 @@ typedef struct {
 
 typedef struct {
   int64_t segment, request, line, l2_lines;
-  double miss_latency, dram_capacity;
+  double miss_latency, dram_capacity, dram_read_capacity;
   double head_isolated;
   int64_t block, bank_groups, bank_bytes;
   double read_read, read_write, repeated_block, mask_cycles;

@@ -10,6 +10,7 @@ from xdsl_core.dtypes import DType
 from xdsl_dsa_sim.simulator.image import Action, CoreImage, Item, NumberImage, RegionImage, Slot
 from xdsl_dsa_sim.simulator.python.state import NEVER
 from xdsl_dsa_sim.simulator.setup import Setup
+from xdsl_dsa_sim.simulator.sharing import dram_rates
 
 _RULES = (
     *("none", "move", "indirect", "vector", "reduction", "scan", "lanes", "matrix"),
@@ -137,7 +138,8 @@ def _machine(setup: Setup, made: Any) -> None:
     memory, vector, scalar, limits = model.memory, model.vector, model.scalar, description.limits
     made.segment, made.request, made.line = memory.segment, memory.request, memory.line
     made.l2_lines, made.miss_latency = memory.l2_capacity // memory.line, memory.miss_latency
-    made.dram_capacity = max(description.dram_bandwidth, memory.dram_mixed) / hertz or NEVER
+    rates = [rate / hertz or NEVER for rate in dram_rates(description, memory)]
+    made.dram_capacity, made.dram_read_capacity = rates
     made.head_isolated = model.matrix.head_isolated
     made.block, made.bank_groups, made.bank_bytes = vector.block, vector.bank_groups, vector.bank_bytes
     made.read_read, made.read_write = vector.read_read, vector.read_write

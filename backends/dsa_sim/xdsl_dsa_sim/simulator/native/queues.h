@@ -91,7 +91,8 @@ static void transfer(run_t *run, core_t *core, int32_t number, flight_t *flight,
   flow_t *flow = add_flow(run, now);
   for (int32_t pool = 0; pool < run->pools; pool++) flow->use[pool] = 0.0;
   flow->use[0] = (double)(access.read + access.written) / moved;
-  flow->use[1 + core->setup->image] = (moved + (double)access.shared * (core->image->shared_weight - 1.0)) / moved;
+  flow->use[1] = (double)access.read / moved;
+  flow->use[DRAM_POOLS + core->setup->image] = (moved + (double)access.shared * (core->image->shared_weight - 1.0)) / moved;
   flow->owner = core->number * run->setup->stride + number;
   flow->remaining = moved;
   flow->limit = moved / least;

@@ -16,6 +16,7 @@ enum { HAPPEN_SCALAR, HAPPEN_ENGINE, HAPPEN_COMPLETE, HAPPEN_FLAG, HAPPEN_POOL }
 enum { NO_TRAFFIC, TRAFFIC_READ, TRAFFIC_WRITE };
 
 #define NEVER INFINITY
+#define DRAM_POOLS 2
 #define MOST_RANK 6
 #define MOST_OPERANDS 8
 
@@ -158,7 +159,7 @@ typedef struct {
   int64_t free_numbers;
   flow_t *flow;
   flow_t **spare_flow;
-  int32_t flows, pools;
+  int32_t flows, pools; /* DRAM's whole traffic, what is read from it, then the L2 of each kind of core */
   double *capacity, pools_time;
   uint64_t pools_version;
   l2_t l2;

@@ -16,7 +16,7 @@ from xdsl_dsa_sim.simulator.python.access import (
 )
 from xdsl_dsa_sim.simulator.python.state import Core, Engine, Flight, Happening, Pending, Run
 from xdsl_dsa_sim.simulator.record import Event
-from xdsl_dsa_sim.simulator.sharing import Flow
+from xdsl_dsa_sim.simulator.sharing import DRAM_POOLS, Flow
 
 _WAITS = (Action.WAIT_FLAG, Action.WAIT_CROSS)
 _SETS = (Action.SET_FLAG, Action.SET_CROSS)
@@ -179,7 +179,7 @@ def _transfer(run: Run, core: Core, number: int, flight: Flight, traffic: Traffi
     weight = model.shared_weight.get(core.setup.image.kind.name, 1.0)
     l2 = (moved + shared * (weight - 1.0)) / moved
     use = [0.0] * len(run.pools.capacities)
-    use[0], use[1 + core.image] = (read + written) / moved, l2
+    use[0], use[1], use[DRAM_POOLS + core.image] = (read + written) / moved, read / moved, l2
     flow = Flow(core.number * run.stride + number, float(moved), moved / least, tuple(use), latency)
     engine.flow = flow
     run.pools.add(flow, now)

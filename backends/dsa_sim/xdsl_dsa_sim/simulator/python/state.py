@@ -16,7 +16,7 @@ from xdsl_dsa_sim.simulator.image import Item, RegionImage, Slot
 from xdsl_dsa_sim.simulator.l2 import L2
 from xdsl_dsa_sim.simulator.record import Record, empty_record
 from xdsl_dsa_sim.simulator.setup import CoreSetup, Setup
-from xdsl_dsa_sim.simulator.sharing import Flow, Pools
+from xdsl_dsa_sim.simulator.sharing import Flow, Pools, dram_rates
 
 Values = tuple[int | float, ...]
 # Runs an instruction's meaning: core, item, its numbers, its program; gives the value of the register it
@@ -216,7 +216,7 @@ def begin(setup: Setup, executor: Executor) -> Run:
         image = setup.image.cores.index(core.image)
         cores.append(Core(number, core, image, list(core.registers), engines, _memories(setup, core, shared)))
     hertz = description.clock_hz or 1.0
-    dram = max(description.dram_bandwidth, model.memory.dram_mixed) / hertz or NEVER
+    dram = tuple(rate / hertz or NEVER for rate in dram_rates(description, model.memory))
     l2 = (model.memory.l2_bandwidth.get(core.kind.name, 0.0) / hertz or NEVER for core in setup.image.cores)
     return Run(
         setup,
@@ -225,7 +225,7 @@ def begin(setup: Setup, executor: Executor) -> Run:
         cores,
         [[zero] * setup.group_engines for _ in range(groups)],
         L2(model.memory),
-        Pools((dram, *l2)),
+        Pools((*dram, *l2)),
         description.limits.get("queue_depth", 32),
         stride=max((len(core.engines) for core in cores), default=1),
     )

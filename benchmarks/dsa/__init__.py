@@ -1,0 +1,1 @@
+"""Kernels whose times on accelerators were published, and how they are simulated."""
