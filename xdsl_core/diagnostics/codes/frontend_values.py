@@ -271,9 +271,9 @@ one, with the dtypes they have.
     "X0145": (
         "An atomic does not take this dtype",
         """
-Atomics work on integers of 8 to 64 bits and on float32 and float64; `atomic_add` and `atomic_xchg` on float16 and
-bfloat16 too, the bit operations on integers only, `atomic_cas` on 16, 32 and 64 bits, `atomic_poll` on integers of
-those.
+Atomics work on integers of 8 to 64 bits and on float32 and float64; `atomic_add` and `atomic_xchg` on float16
+and bfloat16 too, the bit operations on integers only, `atomic_cas` on 16, 32 and 64 bits, `atomic_poll` on
+integers of those.
 """,
     ),
     "X0146": (
@@ -294,8 +294,8 @@ The compiler was told of arguments that the kernel does not have, or not of one 
     "X0160": (
         "The last axis of a tensor descriptor is not contiguous",
         """
-Hardware that moves whole blocks needs rows without gaps: the last stride of `tl.make_tensor_descriptor` is the
-number 1, known when compiling. A stride that is an argument of the kernel is not.
+Hardware that moves whole blocks needs rows without gaps: the last stride of `tl.make_tensor_descriptor` is
+the number 1, known when compiling. A stride that is an argument of the kernel is not.
 
     tl.make_tensor_descriptor(p, [m, n], [stride, 1], [32, 32])     # right
 """,
@@ -303,8 +303,9 @@ number 1, known when compiling. A stride that is an argument of the kernel is no
     "X0161": (
         "The part is not inside the tile",
         """
-A slice, or a part taken by `tl.extract_slice` or put in by `tl.insert_slice`, has at least one element and lies
-inside the tile. Offsets that are values of the running kernel are not checked: what lies outside reads as 0.
+A slice, or a part taken by `tl.extract_slice` or put in by `tl.insert_slice`, has at least one element and
+lies inside the tile. Offsets that are values of the running kernel are not checked: what lies outside reads
+as 0.
 
     x[4:4]                                        # error: empty
     tl.extract_slice(x, (6,), (4,), (1,))         # error for a tile of 8: places 6 to 9
@@ -313,31 +314,31 @@ inside the tile. Offsets that are values of the running kernel are not checked: 
     "X0162": (
         "There is no such compile hint",
         """
-Hints are typed: each has a name and, where it takes one, a value of its own. A hint that nobody knows would be
-dropped without a word, so it is an error. `kernel.hints` of a compiled kernel says which took effect.
+Hints are typed: each has a name and, where it takes one, a value of its own. A hint that nobody knows would
+be dropped without a word, so it is an error. `kernel.hints` of a compiled kernel says which took effect.
 """,
     ),
     "X0163": (
         "Tasks or programs would wait forever",
         """
-The statements of a program take effect in their order, tasks included, and programs may run one after the other.
-A flag that is waited for must have been set by an earlier statement, and a barrier over all programs is not
-possible. Fix: order the statements so that each flag is set before it is waited for; end the kernel at the
-barrier.
+The statements of a program take effect in their order, tasks included, and programs may run one after the
+other. A flag that is waited for must have been set by an earlier statement, and a barrier over all programs
+is not possible. Fix: order the statements so that each flag is set before it is waited for; end the kernel at
+the barrier.
 """,
     ),
     "X0164": (
         "The backend has no op of this name",
         """
-`tl.custom` makes an op that the backend defines itself in its hook xdsl_register_ops. The kernel is compiled for a
-backend that has no such op. Fix: correct the name, or launch on the backend that defines it.
+`tl.custom` makes an op that the backend defines itself in its hook xdsl_register_ops. The kernel is compiled
+for a backend that has no such op. Fix: correct the name, or launch on the backend that defines it.
 """,
     ),
     "X0165": (
         "A kernel has no clock",
         """
-`tl.atomic_poll` waits until a value arrives. A time-out in nanoseconds needs a clock, which kernels do not have
-here. Fix: leave `timeout_ns` out, or bound the number of polls with a loop around `tl.atomic_load`.
+`tl.atomic_poll` waits until a value arrives. A time-out in nanoseconds needs a clock, which kernels do not
+have here. Fix: leave `timeout_ns` out, or bound the number of polls with a loop around `tl.atomic_load`.
 """,
     ),
     "X0166": (

@@ -182,16 +182,16 @@ Triton before; two packages of one name cannot be mixed.
     "X0831": (
         "A module of Triton has no counterpart here",
         """
-`import triton` is answered with the public modules: the language, the launch, autotune, testing. Parts of stock
-Triton's compilers (`triton._C`, `triton.backends.nvidia`) are not among them: a script that needs them needs stock
-Triton.
+`import triton` is answered with the public modules: the language, the launch, autotune, testing. Parts of
+stock Triton's compilers (`triton._C`, `triton.backends.nvidia`) are not among them: a script that needs them
+needs stock Triton.
 """,
     ),
     "X0832": (
         "A name of Triton has no counterpart here",
         """
-The module is answered by this package, which has no such name. If the name is part of Triton's public interface,
-this is a gap to report; if it is internal, the script needs stock Triton.
+The module is answered by this package, which has no such name. If the name is part of Triton's public
+interface, this is a gap to report; if it is internal, the script needs stock Triton.
 """,
     ),
     "X0841": (
@@ -226,7 +226,8 @@ list of targets (`xdslc targets`).
         "the text is no TTIR",
         """
 The frontend for Triton's IR text reads what Triton's own compiler writes: one module with one public
-`tt.func` and the functions that it calls. The text is cut off, is another IR (TTGIR, LLVM), or holds several kernels.
+`tt.func` and the functions that it calls. The text is cut off, is another IR (TTGIR, LLVM), or holds several
+kernels.
 
     kernel = my_kernel.warmup(x, n, BLOCK=256, grid=(1,))
     open("my_kernel.ttir", "w").write(kernel.asm["ttir"])
