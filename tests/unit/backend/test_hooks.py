@@ -13,7 +13,7 @@ from xdsl_core.diagnostics import explain
 from xdsl_core.diagnostics.codes import backend, launch
 
 TESTS = Path(__file__).resolve().parents[2]
-KINDS = ("backend", "runtime", "target")
+KINDS = ("backend", "runtime", "target", "torch")
 
 
 @pytest.mark.parametrize("hook", hook_names())
