@@ -67,6 +67,18 @@ from xdsl_core.language.math import (
 )
 from xdsl_core.language.matmul import dot
 from xdsl_core.language.memory import load, store
+from xdsl_core.language.random import (
+    pair_uniform_to_normal,
+    philox,
+    philox_impl,
+    rand,
+    rand4x,
+    randint,
+    randint4x,
+    randn,
+    randn4x,
+    uint_to_uniform_float,
+)
 from xdsl_core.language.reduction import (
     argmax,
     argmin,
@@ -224,6 +236,17 @@ __all__ = [
     "cdiv",
     "next_power_of_2",
     "math",
+    # random numbers
+    "pair_uniform_to_normal",
+    "philox",
+    "philox_impl",
+    "rand",
+    "rand4x",
+    "randint",
+    "randint4x",
+    "randn",
+    "randn4x",
+    "uint_to_uniform_float",
     # along an axis
     "sum",
     "max",

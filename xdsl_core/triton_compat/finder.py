@@ -21,7 +21,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "triton.language.core": f"{_TREE}.language",
         "triton.language.standard": f"{_TREE}.language",
         "triton.language.semantic": f"{_TREE}.language",
-        "triton.language.random": f"{_TREE}.language",
+        "triton.language.random": "xdsl_core.language.random",
         "triton.language.math": f"{_TREE}.math",
         "triton.language.target_info": "xdsl_core.language.target_info",
         "triton.language.extra": f"{_TREE}.extra",
