@@ -19,7 +19,7 @@ SAMPLES = {
     "gpu_triton:interpret": 40,
 }
 NEEDS = {"cpu_c": pytest.mark.compiler, "gpu_triton:interpret": pytest.mark.triton}
-LEAST_PASSED = 0.7  # of the sample: a backend need not claim all of `full`
+LEAST_PASSED = 0.6  # of the sample: a backend need not claim all of `full`
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=NEEDS.get(name, ())) for name in SAMPLES])

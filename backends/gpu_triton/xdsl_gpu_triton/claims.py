@@ -48,6 +48,8 @@ _LATER = (
 _NO_NARROW_ATOMICS = Denial(
     "atomic.rmw", "Triton updates integers of 32 and 64 bits only", frozenset({"i8", "u8", "i16", "u16"})
 )
+# Triton has no mask for it, so a tile cannot be filled up to extents that are powers of two.
+_LIMITS = {"atomic.cas": {"power_of_two": 1}}
 _WITH_FUNCTION = ("tile.reduce", "tile.scan")
 _LIBDEVICE_ONLY = "stock Triton has it in libdevice only, which its interpreter does not run"
 
@@ -64,7 +66,7 @@ def _compiled(target: TargetDescription) -> Capabilities:
     claims, denials = [], []
     for definition in CORE:
         kinds = _kinds(definition, interpreted=False) - missing
-        claims.append(Claim(definition.name, kinds))
+        claims.append(Claim(definition.name, kinds, _LIMITS.get(definition.name, {})))
         denials.append(
             Denial(
                 definition.name, f"Triton has no such dtype on {target.name}, or rounds to it twice", missing
@@ -80,7 +82,7 @@ def _interpreted(triton: Installed | None) -> Capabilities:
         if not kinds:
             denials.append(Denial(definition.name, _LIBDEVICE_ONLY))
             continue
-        claims.append(Claim(definition.name, kinds))
+        claims.append(Claim(definition.name, kinds, _LIMITS.get(definition.name, {})))
         denials += _interpreter_denials(definition)
     denials += _version_denials(triton)
     return Capabilities(tuple(claims), (*denials, _NO_NARROW_ATOMICS))

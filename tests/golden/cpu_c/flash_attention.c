@@ -37,18 +37,18 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
         int rhs_step = 0;
         int v_block_step = 0;
         int rhs_step_1 = 0;
-        // 63: first_row = tl.program_id(0) * BLOCK_M
+        // 68: first_row = tl.program_id(0) * BLOCK_M
         const int32_t first_row = program_x * 64;
-        // 64: head = tl.program_id(1).to(tl.int64) * n * HEAD
+        // 69: head = tl.program_id(1).to(tl.int64) * n * HEAD
         const int64_t head = (int64_t)program_y * (int64_t)n * 64;
-        // 69: q_block = (q_block * (scale * 1.4426950408889634)).to(q_block.dtype)
+        // 74: q_block = (q_block * (scale * 1.4426950408889634)).to(q_block.dtype)
         const float product = scale * 1.44269504f;
-        // 78: whole = n // BLOCK_N * BLOCK_N
+        // 83: whole = n // BLOCK_N * BLOCK_N
         const int32_t whole = i32_div(n, 64) * 64;
-        // 81: q_block, k + head, v + head, accumulator, weight, maximum, rows, 0, whole, n,
+        // 86: q_block, k + head, v + head, accumulator, weight, maximum, rows, 0, whole, n,
         float *k_1 = k + head;
         float *v_1 = v + head;
-        // 69: q_block = (q_block * (scale * 1.4426950408889634)).to(q_block.dtype)
+        // 74: q_block = (q_block * (scale * 1.4426950408889634)).to(q_block.dtype)
         const f32x32 product_all = f32x32_splat(product);
         for (int64_t i = 0; i < 64; ++i) {
             const int64_t row_end = i < (int64_t)n - first_row ? 64 : 0;
@@ -61,7 +61,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 store_f32_f32x32(q_block_buffer + i * 64 + j, q_block_1);
             }
         }
-        // 32: for start in range(first, last, BLOCK_N):
+        // 37: for start in range(first, last, BLOCK_N):
         __builtin_memset(weight_buffer, 0, 64 * sizeof *weight_buffer);
         __builtin_memset(accumulator_buffer, 0, 4096 * sizeof *accumulator_buffer);
         for (int64_t i = 0; i < 64; i += 32) {
@@ -69,7 +69,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
         }
         for (int64_t wide_start = 0; wide_start < whole; wide_start += 64) {
             const int32_t start = (int32_t)wide_start;
-            // 41: scores = tl.dot(q, tl.trans(k_block))
+            // 46: scores = tl.dot(q, tl.trans(k_block))
             __builtin_memset(scores_buffer, 0, 4096 * sizeof *scores_buffer);
             float *const rhs_panels = rhs_kept + rhs_step * 4096;
             struct packed *const rhs_seen = rhs_packed + rhs_step;
@@ -77,7 +77,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             if (!is_packed(rhs_seen, k_1 + (int64_t)start * 64, 1, 64, 64, 64))
                 pack_f32_f32(rhs_panels, k_1 + (int64_t)start * 64, 1, 64, 64, 64);
             dot_64x64x64_f32(scores_buffer, 64, q_block_buffer, 64, rhs_panels, 64, 64, 64);
-            // 47: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
+            // 52: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
             for (int64_t i = 0; i < 64; ++i) {
                 f32x32 max_lanes = f32x32_splat(__builtin_nanf(""));
                 for (int64_t j = 0; j < 64; j += 32) {
@@ -86,8 +86,8 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
                 max_buffer[i] = f32x32_hmax(max_lanes);
             }
-            // 47: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
-            // 48: correction = tl.exp2(maximum - new_maximum)
+            // 52: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
+            // 53: correction = tl.exp2(maximum - new_maximum)
             for (int64_t i = 0; i < 64; i += 32) {
                 const f32x32 maximum = load_f32_f32x32(maximum_buffer + i);
                 const f32x32 max = load_f32_f32x32(max_buffer + i);
@@ -97,8 +97,8 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 store_f32_f32x32(maximum_buffer + i, new_maximum);
                 store_f32_f32x32(correction_buffer + i, correction);
             }
-            // 49: probability = tl.exp2(scores - new_maximum[:, None])
-            // 50: weight = weight * correction + tl.sum(probability, 1)
+            // 54: probability = tl.exp2(scores - new_maximum[:, None])
+            // 55: weight = weight * correction + tl.sum(probability, 1)
             for (int64_t i = 0; i < 64; ++i) {
                 const float new_maximum = maximum_buffer[i];
                 const f32x32 new_maximum_all = f32x32_splat(new_maximum);
@@ -112,7 +112,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
                 sum_buffer[i] = f32x32_hsum(sum_lanes);
             }
-            // 50: weight = weight * correction + tl.sum(probability, 1)
+            // 55: weight = weight * correction + tl.sum(probability, 1)
             for (int64_t i = 0; i < 64; i += 32) {
                 const f32x32 weight = load_f32_f32x32(weight_buffer + i);
                 const f32x32 correction = load_f32_f32x32(correction_buffer + i);
@@ -121,7 +121,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 const f32x32 weight_1 = f32x32_add(product_1, sum);
                 store_f32_f32x32(weight_buffer + i, weight_1);
             }
-            // 51: accumulator = accumulator * correction[:, None]
+            // 56: accumulator = accumulator * correction[:, None]
             for (int64_t i = 0; i < 64; ++i) {
                 const float correction = correction_buffer[i];
                 const f32x32 correction_all = f32x32_splat(correction);
@@ -131,7 +131,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                     store_f32_f32x32(accumulator_buffer + i * 64 + j, accumulator_1);
                 }
             }
-            // 52: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
+            // 57: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
             const int rows = larger(smaller((int64_t)n - first_row, 64), 0);
             float *const v_block_panels = v_block_kept + v_block_step * 4096;
             struct packed *const v_block_seen = v_block_packed + v_block_step;
@@ -142,7 +142,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
         }
         for (int64_t wide_start = whole; wide_start < n; wide_start += 64) {
             const int32_t start = (int32_t)wide_start;
-            // 37: v_block = tl.load(v + places, mask=columns[:, None] < n, other=0.0)
+            // 42: v_block = tl.load(v + places, mask=columns[:, None] < n, other=0.0)
             for (int64_t i = 0; i < 64; ++i) {
                 const int64_t row_end = i < (int64_t)n - start ? 64 : 0;
                 float *v_1_row = v_1 + ((int64_t)start * 64 + i * 64);
@@ -153,7 +153,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                     store_f32_f32x32(v_block_buffer + i * 64 + j, v_block);
                 }
             }
-            // 41: scores = tl.dot(q, tl.trans(k_block))
+            // 46: scores = tl.dot(q, tl.trans(k_block))
             __builtin_memset(scores_buffer_1, 0, 4096 * sizeof *scores_buffer_1);
             const int columns = larger(smaller((int64_t)n - start, 64), 0);
             float *const rhs_panels = rhs_kept_1 + rhs_step_1 * 4096;
@@ -164,8 +164,8 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             dot_64x64x64_f32(scores_buffer_1, 64, q_block_buffer, 64, rhs_panels, 64, columns, 64);
             if (columns < 64)
                 dot_64x64x64_f32_beyond_columns(scores_buffer_1, q_block_buffer, 64, 64, columns, 64);
-            // 46: scores = tl.where(counts, scores, -float("inf"))
-            // 47: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
+            // 51: scores = tl.where(counts, scores, -float("inf"))
+            // 52: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
             const i32x32 i32_lanes = i32x32_iota();
             const i32x32 start_all = i32x32_splat(start);
             const i32x32 n_all = i32x32_splat(n);
@@ -182,8 +182,8 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
                 max_buffer_1[i] = f32x32_hmax(max_lanes);
             }
-            // 47: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
-            // 48: correction = tl.exp2(maximum - new_maximum)
+            // 52: new_maximum = tl.maximum(maximum, tl.max(scores, 1))
+            // 53: correction = tl.exp2(maximum - new_maximum)
             for (int64_t i = 0; i < 64; i += 32) {
                 const f32x32 maximum = load_f32_f32x32(maximum_buffer + i);
                 const f32x32 max = load_f32_f32x32(max_buffer_1 + i);
@@ -193,8 +193,8 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 store_f32_f32x32(maximum_buffer + i, new_maximum);
                 store_f32_f32x32(correction_buffer_1 + i, correction);
             }
-            // 49: probability = tl.exp2(scores - new_maximum[:, None])
-            // 50: weight = weight * correction + tl.sum(probability, 1)
+            // 54: probability = tl.exp2(scores - new_maximum[:, None])
+            // 55: weight = weight * correction + tl.sum(probability, 1)
             for (int64_t i = 0; i < 64; ++i) {
                 const float new_maximum = maximum_buffer[i];
                 const f32x32 new_maximum_all = f32x32_splat(new_maximum);
@@ -208,7 +208,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 }
                 sum_buffer_1[i] = f32x32_hsum(sum_lanes);
             }
-            // 50: weight = weight * correction + tl.sum(probability, 1)
+            // 55: weight = weight * correction + tl.sum(probability, 1)
             for (int64_t i = 0; i < 64; i += 32) {
                 const f32x32 weight = load_f32_f32x32(weight_buffer + i);
                 const f32x32 correction = load_f32_f32x32(correction_buffer_1 + i);
@@ -217,7 +217,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 const f32x32 weight_1 = f32x32_add(product_1, sum);
                 store_f32_f32x32(weight_buffer + i, weight_1);
             }
-            // 51: accumulator = accumulator * correction[:, None]
+            // 56: accumulator = accumulator * correction[:, None]
             for (int64_t i = 0; i < 64; ++i) {
                 const float correction = correction_buffer_1[i];
                 const f32x32 correction_all = f32x32_splat(correction);
@@ -227,12 +227,12 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                     store_f32_f32x32(accumulator_buffer + i * 64 + j, accumulator_1);
                 }
             }
-            // 52: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
+            // 57: accumulator = tl.dot(probability.to(v_block.dtype), v_block, accumulator)
             const int rows = larger(smaller((int64_t)n - first_row, 64), 0);
             pack_f32_f32(v_block_panels, v_block_buffer, 64, 1, 64, 64);
             dot_64x64x64_f32(accumulator_buffer, 64, probability_buffer_1, 64, v_block_panels, rows, 64, 64);
         }
-        // 89: tl.store(out + places, result.to(out.dtype.element_ty), mask=rows[:, None] < n)
+        // 94: tl.store(out + places, result.to(out.dtype.element_ty), mask=rows[:, None] < n)
         const int64_t i_end = smaller((int64_t)n - first_row, 64);
         for (int64_t i = 0; i < i_end; ++i) {
             float *out_row = out + (head + (int64_t)first_row * 64 + i * 64);

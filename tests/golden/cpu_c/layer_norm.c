@@ -15,16 +15,16 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
     float *const squares_buffer = (float *)(scratch + 0);
     for (int64_t program = first_program; program < last_program; ++program) {
         const int32_t program_x = (int32_t)(program % grid[0]);
-        // 29: x += row * stride
+        // 35: x += row * stride
         const int32_t product = program_x * stride;
         float *x_1 = x + product;
-        // 30: out += row * stride
+        // 36: out += row * stride
         float *out_1 = out + product;
-        // 33: for start in range(0, columns, BLOCK):
+        // 39: for start in range(0, columns, BLOCK):
         __builtin_memset(total_buffer, 0, 1024 * sizeof *total_buffer);
         for (int64_t wide_start = 0; wide_start < columns; wide_start += 1024) {
             const int32_t start = (int32_t)wide_start;
-            // 35: total += tl.load(x + offsets, mask=offsets < columns, other=0.0).to(tl.float32)
+            // 41: total += tl.load(x + offsets, mask=offsets < columns, other=0.0).to(tl.float32)
             const int64_t row_end = (int64_t)columns - start;
             float *x_1_row = x_1 + start;
             const int64_t i_end = smaller(row_end, 1024);
@@ -42,7 +42,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 store_f32_f32x32(total_buffer + i, total_1);
             }
         }
-        // 36: row_mean = tl.sum(total, axis=0) / columns
+        // 42: row_mean = tl.sum(total, axis=0) / columns
         const float columns_1 = (float)columns;
         f32x32 sum_lanes = f32x32_splat(0.0f);
         for (int64_t i = 0; i < 1024; i += 32) {
@@ -51,11 +51,11 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
         }
         const float sum = f32x32_hsum(sum_lanes);
         const float row_mean = f32_div(sum, columns_1);
-        // 39: for start in range(0, columns, BLOCK):
+        // 45: for start in range(0, columns, BLOCK):
         __builtin_memset(squares_buffer, 0, 1024 * sizeof *squares_buffer);
         for (int64_t wide_start = 0; wide_start < columns; wide_start += 1024) {
             const int32_t start = (int32_t)wide_start;
-            // 44: squares += centred * centred
+            // 50: squares += centred * centred
             const i32x32 i32_lanes = i32x32_iota();
             const i32x32 start_all = i32x32_splat(start);
             const i32x32 columns_all = i32x32_splat(columns);
@@ -90,7 +90,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
                 store_f32_f32x32(squares_buffer + i, squares_1);
             }
         }
-        // 45: row_rstd = 1 / tl.sqrt(tl.sum(squares, axis=0) / columns + epsilon)
+        // 51: row_rstd = 1 / tl.sqrt(tl.sum(squares, axis=0) / columns + epsilon)
         f32x32 sum_lanes_1 = f32x32_splat(0.0f);
         for (int64_t i = 0; i < 1024; i += 32) {
             const f32x32 squares = load_f32_f32x32(squares_buffer + i);
@@ -98,14 +98,14 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
         }
         const float sum_1 = f32x32_hsum(sum_lanes_1);
         const float row_rstd = f32_div(1.0f, f32_sqrt(f32_div(sum_1, columns_1) + epsilon));
-        // 47: tl.store(mean + row, row_mean)
+        // 53: tl.store(mean + row, row_mean)
         mean[program_x] = row_mean;
-        // 48: tl.store(rstd + row, row_rstd)
+        // 54: tl.store(rstd + row, row_rstd)
         rstd[program_x] = row_rstd;
-        // 49: for start in range(0, columns, BLOCK):
+        // 55: for start in range(0, columns, BLOCK):
         for (int64_t wide_start = 0; wide_start < columns; wide_start += 1024) {
             const int32_t start = (int32_t)wide_start;
-            // 55: tl.store(out + offsets, result, mask=inside)
+            // 61: tl.store(out + offsets, result, mask=inside)
             const int64_t row_end = (int64_t)columns - start;
             float *out_1_row = out_1 + start;
             float *x_1_row = x_1 + start;

@@ -21,31 +21,31 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
     for (int64_t program = first_program; program < last_program; ++program) {
         const int32_t program_x = (int32_t)(program % grid[0]);
         int b_tile_step = 0;
-        // 33: blocks_m = tl.cdiv(M, BLOCK_M)
+        // 39: blocks_m = tl.cdiv(M, BLOCK_M)
         const int32_t blocks_m = i32_div(M + 127, 128);
-        // 34: blocks_n = tl.cdiv(N, BLOCK_N)
+        // 40: blocks_n = tl.cdiv(N, BLOCK_N)
         const int32_t blocks_n = i32_div(N + 127, 128);
-        // 35: group = program // (GROUP * blocks_n)
+        // 41: group = program // (GROUP * blocks_n)
         const int32_t product = blocks_n * 8;
         const int32_t group = i32_div(program_x, product);
-        // 36: first_m = group * GROUP
+        // 42: first_m = group * GROUP
         const int32_t first_m = group * 8;
-        // 37: rows_of_group = min(blocks_m - first_m, GROUP)
+        // 43: rows_of_group = min(blocks_m - first_m, GROUP)
         const int32_t rows_of_group = i32_min(blocks_m - first_m, 8);
-        // 38: block_m = first_m + (program % (GROUP * blocks_n)) % rows_of_group
+        // 44: block_m = first_m + (program % (GROUP * blocks_n)) % rows_of_group
         const int32_t remainder = i32_rem(program_x, product);
         const int32_t block_m = first_m + i32_rem(remainder, rows_of_group);
-        // 39: block_n = (program % (GROUP * blocks_n)) // rows_of_group
+        // 45: block_n = (program % (GROUP * blocks_n)) // rows_of_group
         const int32_t block_n = i32_div(remainder, rows_of_group);
-        // 42: offsets_m = (block_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
+        // 48: offsets_m = (block_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
         const int32_t rows_start = block_m * 128;
-        // 43: offsets_n = (block_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
+        // 49: offsets_n = (block_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
         const int32_t columns_start = block_n * 128;
-        // 49: for k in range(tl.cdiv(K, BLOCK_K)):
+        // 55: for k in range(tl.cdiv(K, BLOCK_K)):
         const int32_t k_end = i32_div(K + 63, 64);
         const int64_t product_1 = (int64_t)(stride_bk * 64);
-        // 42: offsets_m = (block_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
-        // 43: offsets_n = (block_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
+        // 48: offsets_m = (block_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
+        // 49: offsets_n = (block_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
         const i32x32 i32_lanes = i32x32_iota();
         const i32x32 rows_start_all = i32x32_splat(rows_start);
         const i32x32 M_all = i32x32_splat(M);
@@ -60,14 +60,14 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             store_i32_i32x32(offsets_m_buffer + i, offsets_m);
             store_i32_i32x32(offsets_n_buffer + i, offsets_n);
         }
-        // 49: for k in range(tl.cdiv(K, BLOCK_K)):
+        // 55: for k in range(tl.cdiv(K, BLOCK_K)):
         __builtin_memset(total_buffer, 0, 16384 * sizeof *total_buffer);
         int64_t a_block_distance = 0;
         int64_t b_block_distance = 0;
         for (int32_t k = 0; k < k_end; ++k) {
-            // 50: left = K - k * BLOCK_K
+            // 56: left = K - k * BLOCK_K
             const int32_t left = K - k * 64;
-            // 53: total = tl.dot(a_tile, b_tile, total)
+            // 59: total = tl.dot(a_tile, b_tile, total)
             const int rows = larger(smaller((int64_t)M - rows_start, 128), 0);
             const int columns = larger(smaller((int64_t)N - columns_start, 128), 0);
             const int depth = larger(smaller(left, 64), 0);
@@ -118,7 +118,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             a_block_distance += 64;
             b_block_distance += product_1;
         }
-        // 61: tl.store(c_block, total.to(c.dtype.element_ty), mask=inside)
+        // 67: tl.store(c_block, total.to(c.dtype.element_ty), mask=inside)
         const int64_t i_end = smaller((int64_t)M - rows_start, 128);
         const int64_t row_end = (int64_t)N - columns_start;
         const int64_t j_end = smaller(row_end, 128);

@@ -10,9 +10,9 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
     float *const numerator_buffer = (float *)(scratch + 0);
     for (int64_t program = first_program; program < last_program; ++program) {
         const int32_t program_x = (int32_t)(program % grid[0]);
-        // 27: values = tl.load(x + row * x_stride + offsets, mask=inside, other=-float("inf"))
+        // 28: values = tl.load(x + row * x_stride + offsets, mask=inside, other=-float("inf"))
         float *x_offset = x + program_x * x_stride;
-        // 28: numerator = tl.exp(values - tl.max(values, axis=0))
+        // 29: numerator = tl.exp(values - tl.max(values, axis=0))
         f32x32 max_lanes = f32x32_splat(__builtin_nanf(""));
         const int64_t i_end = smaller(columns, 1024);
         for (int64_t i = 0; i < i_end; i += 32) {
@@ -25,10 +25,10 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             max_lanes = f32x32_max(max_lanes, f32x32_splat(-__builtin_inff()));
         }
         const float max = f32x32_hmax(max_lanes);
-        // 30: tl.store(out + row * out_stride + offsets, result, mask=inside)
+        // 31: tl.store(out + row * out_stride + offsets, result, mask=inside)
         float *out_offset = out + program_x * out_stride;
-        // 28: numerator = tl.exp(values - tl.max(values, axis=0))
-        // 29: result = numerator / tl.sum(numerator, axis=0)
+        // 29: numerator = tl.exp(values - tl.max(values, axis=0))
+        // 30: result = numerator / tl.sum(numerator, axis=0)
         const f32x32 max_all = f32x32_splat(max);
         f32x32 sum_lanes = f32x32_splat(0.0f);
         for (int64_t i = 0; i < i_end; i += 32) {
@@ -48,7 +48,7 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
             store_f32_f32x32(numerator_buffer + i, numerator_all);
         }
         const float sum = f32x32_hsum(sum_lanes);
-        // 30: tl.store(out + row * out_stride + offsets, result, mask=inside)
+        // 31: tl.store(out + row * out_stride + offsets, result, mask=inside)
         const f32x32 sum_all = f32x32_splat(sum);
         for (int64_t i = 0; i < i_end; i += 32) {
             const int count = lanes_left(columns - i, 32);

@@ -7,9 +7,9 @@ void body(const uint64_t *slots, int64_t first_program, int64_t last_program)
     const int32_t n = (int32_t)slots[5];
     for (int64_t program = first_program; program < last_program; ++program) {
         const int32_t program_x = (int32_t)(program % grid[0]);
-        // 22: offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        // 23: offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
         const int32_t offsets_start = program_x * 1024;
-        // 25: tl.store(out + offsets, total, mask=inside)
+        // 26: tl.store(out + offsets, total, mask=inside)
         const int64_t row_end = (int64_t)n - offsets_start;
         float *out_row = out + offsets_start;
         float *x_row = x + offsets_start;

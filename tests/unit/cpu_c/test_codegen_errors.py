@@ -27,7 +27,7 @@ from xdsl_core.ir import Trait
 from xdsl_core.opdef import OpDef
 from xdsl_cpu_c import execute
 from xdsl_cpu_c.build import compile_text
-from xdsl_cpu_c.codegen import buffer_ops, lanewise, nest, op_tables, scalars
+from xdsl_cpu_c.codegen import buffer_ops, kernel, lanewise, nest, op_tables, scalars
 from xdsl_cpu_c.codegen.blocks import _CONTROL
 from xdsl_cpu_c.describe import capabilities
 from xdsl_cpu_c.vector import names
@@ -84,11 +84,12 @@ def test_argument_that_the_launcher_refuses() -> None:
     assert caught.value.code == "X0702"
 
 
-def test_tiles_beyond_memory() -> None:
+def test_tiles_beyond_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "SCRATCH_LIMIT", 6 << 20)
     with pytest.raises(CompilationError, match=r"need \d+ MiB of memory a thread") as caught:
-        fill.on("cpu_c")[(1,)](np.zeros(1, np.float32), SIDE=16384)
+        fill.on("cpu_c")[(1,)](np.zeros(1, np.float32), SIDE=1024)
     assert caught.value.code == "X0703"
-    assert re.search(r"the largest: rows\w* 1024 MiB", str(caught.value))
+    assert re.search(r"the largest: rows\w* 4 MiB", str(caught.value))
 
 
 @pytest.mark.parametrize("count", [0, -2])

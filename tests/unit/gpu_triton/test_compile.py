@@ -80,7 +80,7 @@ def test_what_triton_refuses_is_an_error_with_its_message() -> None:
         build(broken, TARGETS["sm_90"], TritonOptions())
     assert caught.value.code == "X0733"
     assert "power of 2" in str(caught.value)
-    assert caught.value.diagnostics[0].location.line == 22
+    assert caught.value.diagnostics[0].location.line == 23
 
 
 def test_running_needs_the_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
