@@ -20,7 +20,7 @@ STEPS = (
     ("one part in L1, a step of K = 64 a load, cores in one column", 64, 1, 24, 1),
     ("two parts: loads run ahead of the matrix unit", 64, 2, 24, 1),
     ("four steps a load: K = 256", 256, 2, 24, 1),
-    ("cores as 4 x 6: both factors are shared in L2", 256, 2, 4, 6),
+    ("cores as 4 x 6 instead of one column", 256, 2, 4, 6),
 )
 
 

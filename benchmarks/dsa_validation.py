@@ -192,9 +192,9 @@ def main() -> int:
     wide_console().print(table)
     predictions = [outcome for outcome in outcomes if outcome.row.is_prediction]
     if predictions:
-        print(
-            f"geometric mean of |error| over the {len(predictions)} P rows: {geometric_mean(predictions):.1%}"
-        )
+        plain = sum(abs(outcome.error) for outcome in predictions) / len(predictions)
+        mean = geometric_mean(predictions)
+        print(f"|error| over the {len(predictions)} P rows: geometric mean {mean:.1%}, mean {plain:.1%}")
     if options.json:
         write_json([as_json(outcome) for outcome in outcomes], options.json)
     return 0 if all(outcome.is_within for outcome in outcomes if not outcome.row.is_prediction) else 1

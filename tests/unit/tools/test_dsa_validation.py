@@ -9,7 +9,7 @@ from benchmarks.dsa_validation import ROWS, Outcome, geometric_mean, measure
 
 QUICK = {"C2", "C3c", "P2", "P3a"}
 # what misses, and why, stands in docs/dsa_accuracy.md
-MISSED = {"P4a", "P6a", "P6b"}
+MISSED = {"P4a", "P4a matrix", "P4a loads", "P4b loads", "P6a", "P6b"}
 
 
 def test_quick_rows_are_within_their_tolerances() -> None:
